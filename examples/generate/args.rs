@@ -1,0 +1,87 @@
+//! The command line.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use crate::modes::Mode;
+
+pub(crate) const USAGE: &str = "\
+Generates text with a small random model whose K/V cache is kept by kvcore, and checks every logit vector
+against a recomputation without any cache.
+
+usage: generate [--prompt TEXT] [--tokens N] [--mode MODE] [--map FILE.svg]
+
+  --prompt TEXT    what the chat begins with, 1 to 4096 bytes of any kind
+  --tokens N       tokens of each reply, 1 to 512 (24)
+  --mode MODE      flat, ring, sinks, mixed or all (all)
+  --map FILE.svg   draw which row held which position at each step (of the mixed model, or of MODE)
+  --help           this text
+
+Ends with 0 when all checks passed, 1 when one failed, 2 for a command line that makes no sense.
+";
+
+const DEFAULT_PROMPT: &str =
+    "Sing, O goddess, of the cache whose window slides: of rows that are written, and read, and taken back.";
+const MOST_PROMPT: usize = 4096;
+const MOST_TOKENS: usize = 512;
+
+pub(crate) struct Options {
+    /// Bytes, as the model reads them: they need not be UTF-8.
+    pub(crate) prompt: Vec<u8>,
+    pub(crate) tokens: usize,
+    pub(crate) modes: Vec<Mode>,
+    pub(crate) map: Option<PathBuf>,
+}
+
+/// The options, or None if help is wanted.
+pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Option<Options>, String> {
+    let mut options =
+        Options { prompt: DEFAULT_PROMPT.into(), tokens: 24, modes: Mode::ALL.to_vec(), map: None };
+    let mut arguments = arguments.peekable();
+    while let Some(argument) = arguments.next() {
+        let name = argument.to_string_lossy().into_owned();
+        if name == "--help" || name == "-h" {
+            return Ok(None);
+        }
+        if !["--prompt", "--tokens", "--mode", "--map"].contains(&name.as_str()) {
+            return Err(format!("unknown argument '{name}'"));
+        }
+        let value = arguments.next().ok_or_else(|| format!("{name} needs a value"))?;
+        match name.as_str() {
+            "--prompt" => options.prompt = prompt(&value)?,
+            "--tokens" => options.tokens = tokens(&value)?,
+            "--mode" => options.modes = modes(&value)?,
+            _ if value.is_empty() => return Err("--map needs the name of a file".into()),
+            _ => options.map = Some(value.into()),
+        }
+    }
+    Ok(Some(options))
+}
+
+fn prompt(value: &OsString) -> Result<Vec<u8>, String> {
+    let bytes = value.as_encoded_bytes();
+    match bytes.len() {
+        0 => Err("the prompt is empty: the model needs a byte to start from".into()),
+        1..=MOST_PROMPT => Ok(bytes.to_vec()),
+        len => Err(format!("the prompt has {len} bytes, {MOST_PROMPT} are the most")),
+    }
+}
+
+fn tokens(value: &OsString) -> Result<usize, String> {
+    let text = value.to_string_lossy();
+    match text.parse() {
+        Ok(n @ 1..=MOST_TOKENS) => Ok(n),
+        _ => Err(format!("--tokens {text}: a whole number from 1 to {MOST_TOKENS} is wanted")),
+    }
+}
+
+fn modes(value: &OsString) -> Result<Vec<Mode>, String> {
+    let text = value.to_string_lossy();
+    if text == "all" {
+        return Ok(Mode::ALL.to_vec());
+    }
+    match Mode::ALL.into_iter().find(|mode| mode.name() == text) {
+        Some(mode) => Ok(vec![mode]),
+        None => Err(format!("--mode {text}: flat, ring, sinks, mixed or all is wanted")),
+    }
+}

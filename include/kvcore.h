@@ -1,0 +1,895 @@
+/* kvcore: integer bookkeeping of a KV cache that lives outside the model's graph.
+ *
+ * Names: a position is the index of a token in its sequence, a row an index in a layer's K/V pool, a step one
+ * forward of n new tokens. Every call that can fail answers a status and then leaves everything as it was, its
+ * out-parameters too (but for the needed size beside KVC_ERR_BUFFER_TOO_SMALL). Every call may come from any thread;
+ * none ever hangs. Objects live in storage of the caller, aligned to KVC_ALIGN; nothing is allocated.
+ */
+
+#ifndef KVCORE_H
+#define KVCORE_H
+
+/* Generated from the Rust source by cbindgen: do not edit. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+typedef struct kvc_cache kvc_cache_t;       /* a cache of any kind, in its owner's storage */
+typedef struct kvc_registry kvc_registry_t;
+
+// Version of this header; see `kvc_check_header`.
+#define KVC_ABI_VERSION 1u
+
+// Alignment of every storage.
+#define KVC_ALIGN 8u
+
+// A capacity that only windows bound; also "none" for a row or position.
+#define KVC_UNBOUNDED UINT32_MAX
+
+// Most bytes of a key or name, without the NUL.
+#define KVC_MAX_NAME 63u
+
+// Bytes of a key with its NUL.
+#define KVC_KEY_BYTES 64u
+
+// Most layer groups of a model.
+#define KVC_MAX_GROUPS 8u
+
+// Most open faces of a cache.
+#define KVC_MAX_FACES 4u
+
+// Most layers of a model.
+#define KVC_MAX_LAYERS 255u
+
+// A layer that keeps all history.
+#define KVC_LAYER_FLAT 0u
+
+// A layer with a sliding window, optionally with sinks.
+#define KVC_LAYER_RING 1u
+
+// Plans one sequence.
+#define KVC_KIND_SEQUENCE 1u
+
+// A pool of cells shared by many sequences.
+#define KVC_KIND_CELLS 2u
+
+// Many sequences with private rows.
+#define KVC_KIND_ROWS 3u
+
+// Blocks, tables, prefix reuse.
+#define KVC_KIND_PAGED 4u
+
+// No mask: one query, and it sees every read row.
+#define KVC_MASK_NONE 0u
+
+// Lower-right aligned causal mask.
+#define KVC_MASK_CAUSAL 1u
+
+// A band of `window` positions for each query, plus the sinks.
+#define KVC_MASK_WINDOW 2u
+
+// Only the bytes or bits describe it.
+#define KVC_MASK_EXPLICIT 3u
+
+// Column j of a mask: the j-th read row.
+#define KVC_COLUMNS_READ 0u
+
+// Column j of a mask: pool row j.
+#define KVC_COLUMNS_POOL 1u
+
+// Bytes of storage of an external cache.
+#define KVC_EXTERNAL_BYTES 256u
+
+// Flag of cell caches: each layer group has a pool of its own.
+#define KVC_SPLIT_POOLS 1u
+
+// Flag of cell caches: windows do not free cells.
+#define KVC_KEEP_CELLS 2u
+
+// A cache went into a registry, under the key.
+#define KVC_EVENT_INSTALLED 1u
+
+// An entry left its registry.
+#define KVC_EVENT_ERASED 2u
+
+// A step made a window drop positions.
+#define KVC_EVENT_EVICTED 3u
+
+// A call failed with the status.
+#define KVC_EVENT_REFUSED 4u
+
+// A call gave up waiting for a lock.
+#define KVC_EVENT_BUSY 5u
+
+// A session guard could not erase its entry, which stays.
+#define KVC_EVENT_LEAKED 6u
+
+// The last reference of a cache went.
+#define KVC_EVENT_ENDED 7u
+
+// A status: `KVC_OK` or one of `KVC_ERR_…`.
+typedef int32_t kvc_status_t;
+
+// Kind, window and shape of a layer. All zero is an ordinary flat layer.
+//
+// Layers that are equal but for `shares_with` form one layer group: planned once, used by all.
+typedef struct {
+  // `KVC_LAYER_FLAT` or `KVC_LAYER_RING`.
+  uint32_t kind;
+  // Ring: positions that a query may attend to, itself included, 1 or more. Flat: 0.
+  uint32_t window;
+  // Ring: first positions of the sequence, kept for good. Flat: 0.
+  uint32_t sinks;
+  // Heads of K and V; only pool sizes depend on it.
+  uint32_t n_kv_heads;
+  // Elements of a head; only pool sizes depend on it.
+  uint32_t head_dim;
+  // Donor layer + 1 of a KV-shared layer, 0 for a layer with rows of its own.
+  uint32_t shares_with;
+} kvc_layer_t;
+
+// `kvc_config_t`: one config for every kind of cache. Start from `kvc_config_default()`.
+typedef struct {
+  // `sizeof(kvc_config_t)`; must match exactly.
+  uint32_t struct_size;
+  // Positions (sequence); cells; rows shared (rows); blocks times `block_size` (paged).
+  // `KVC_UNBOUNDED` where only windows bound a one-sequence cache.
+  uint32_t capacity;
+  // Layers of the model, 1 to `KVC_MAX_LAYERS`.
+  uint32_t n_layers;
+  // Entries at `layers`: 1 (the same for all) or `n_layers`.
+  uint32_t n_layer_entries;
+  // The layers; read during the call only.
+  const kvc_layer_t *layers;
+  // Most tokens of a step; 0: each ring layer's own window, no bound for flat layers.
+  uint32_t max_write;
+  // Extra ring rows: rejected tokens that can be taken back.
+  uint32_t rollback;
+  // Positions that a sequence may reach; 0: no bound of its own.
+  uint32_t max_context;
+  // Rows that a growing pool starts with.
+  uint32_t initial_capacity;
+  // Element type of the tensors, opaque here.
+  int32_t kv_dtype;
+  // Most sequences (many-sequence kinds).
+  uint32_t max_seqs;
+  // Rows of a block (paged).
+  uint32_t block_size;
+  // Most blocks of a sequence (paged).
+  uint32_t max_blocks_per_seq;
+  // Blocks kept free at admission (paged).
+  uint32_t watermark;
+  // `KVC_SPLIT_POOLS`, `KVC_KEEP_CELLS`.
+  uint32_t flags;
+  // Handed to a builder untouched.
+  const void *user;
+} kvc_config_t;
+
+// Says how many bytes of storage a cache of this config wants.
+typedef kvc_status_t (*kvc_builder_size_fn)(void *ctx, const kvc_config_t *config, size_t *out);
+
+// Builds a cache in the storage, with one reference for the caller. Runs outside every lock; may call the registry.
+typedef kvc_status_t (*kvc_builder_fn)(void *ctx,
+                                       const kvc_config_t *config,
+                                       void *storage,
+                                       size_t size,
+                                       kvc_cache_t **out);
+
+// Runs once, when the last reference of a cache went: the storage is the owner's again, and may be freed here.
+typedef void (*kvc_release_fn)(void *ctx, void *storage);
+
+// What a cache answers about one of its layers.
+typedef struct {
+  // The layer as configured.
+  kvc_layer_t layer;
+  // Its group.
+  uint32_t group;
+  // Rows of its pool, at most.
+  uint32_t rows;
+  // Most tokens that its own layout allows in one step.
+  uint32_t max_write;
+} kvc_layer_info_t;
+
+// Runs on the object of a face when the face is dropped or its cache ends. May be NULL.
+typedef void (*kvc_drop_fn)(void *object);
+
+// Consecutive rows of a pool that hold consecutive positions.
+typedef struct {
+  // First row.
+  uint32_t start;
+  // Rows.
+  uint32_t len;
+  // Position of the first row.
+  uint32_t pos;
+} kvc_run_t;
+
+// One step of one layer group of a one-sequence cache.
+//
+// Rows are rows of the layer's pool; columns of a mask are the read rows in the order of `read`.
+// The plan is plain data: copying it is fine, and only `position`, `n_tokens` and `epoch` matter to a
+// commit.
+typedef struct {
+  // Where the rows of the new tokens go, in order; the first `n_write` count.
+  kvc_run_t write[2];
+  // Which rows attention reads, oldest first, this step's own included; the first `n_read` count.
+  kvc_run_t read[3];
+  // Runs in `write`: 1 or 2.
+  uint32_t n_write;
+  // Runs in `read`: 1 to 3.
+  uint32_t n_read;
+  // Position of the step's first token.
+  uint32_t position;
+  // Tokens of the step, 1 or more.
+  uint32_t n_tokens;
+  // Rows read in all: the number of columns of the mask.
+  uint32_t read_len;
+  // Highest row touched + 1: what a growing pool must hold by now.
+  uint32_t rows_needed;
+  // `KVC_MASK_NONE`, `KVC_MASK_CAUSAL` or `KVC_MASK_WINDOW`.
+  uint32_t mask;
+  // Positions that a query may attend to, itself included; 0: all.
+  uint32_t window;
+  // First positions of the sequence that every query sees.
+  uint32_t sinks;
+  // The layer group.
+  uint32_t group;
+  // Which step of its cache this is; 0 for a plan that no cache made.
+  uint32_t epoch;
+} kvc_seq_plan_t;
+
+// A placed step of a cell cache.
+typedef struct {
+  // A `KVC_MASK_…` constant.
+  uint32_t mask;
+  // Tokens placed.
+  uint32_t n_tokens;
+  // Cells read: columns of the mask.
+  uint32_t read_len;
+  // First cell of the only write run; `KVC_UNBOUNDED` when the cells are scattered.
+  uint32_t write_start;
+} kvc_cell_step_t;
+
+// Rows whose keys must be rotated by a change of position.
+typedef struct {
+  // First row.
+  uint32_t row;
+  // Rows.
+  uint32_t len;
+  // Positions to move by.
+  int32_t delta;
+} kvc_shift_t;
+
+// Rows to move.
+typedef struct {
+  // First source row.
+  uint32_t from;
+  // First target row.
+  uint32_t to;
+  // Rows.
+  uint32_t len;
+} kvc_move_t;
+
+// Consecutive tokens of a step that belong to one sequence, planned over its private rows.
+typedef struct {
+  // Sequence.
+  uint32_t seq;
+  // Tokens.
+  uint32_t n_tokens;
+  // What they write and read.
+  kvc_seq_plan_t plan;
+} kvc_span_t;
+
+// `kvc_external_t`: the functions of an external cache, each like the call of that name with the object in
+// place of the cache. A null entry answers `KVC_ERR_WRONG_KIND`. They run without any lock, in the thread of
+// the caller, and follow the rules of the calls: a status, and nothing changed on failure.
+typedef struct {
+  // `sizeof(kvc_external_t)`; must match exactly.
+  uint32_t struct_size;
+  // The family it plays: what `kvc_cache_kind` answers.
+  uint32_t kind;
+  // `kvc_capacity`.
+  int32_t (*capacity)(void *object, uint32_t *out);
+  // `kvc_clear`.
+  int32_t (*clear)(void *object);
+  // `kvc_can_extend`.
+  int32_t (*can_extend)(void *object, uint32_t n, bool *out);
+  // `kvc_length`.
+  int32_t (*length)(void *object, uint32_t *out);
+  // `kvc_rewind`.
+  int32_t (*rewind)(void *object, uint32_t new_len);
+  // `kvc_rewind_floor`.
+  int32_t (*rewind_floor)(void *object, uint32_t *out);
+  // `kvc_seq_plan`.
+  int32_t (*seq_plan)(void *object, uint32_t layer, uint32_t position, uint32_t n, kvc_seq_plan_t *out);
+  // `kvc_seq_plan_step`.
+  int32_t (*seq_plan_step)(void *object,
+                           uint32_t position,
+                           uint32_t n,
+                           kvc_seq_plan_t *plans,
+                           uint32_t cap,
+                           uint32_t *n_groups);
+  // `kvc_seq_commit`.
+  int32_t (*seq_commit)(void *object, const kvc_seq_plan_t *plan, uint32_t accepted);
+  // `kvc_batch_declare_step`.
+  int32_t (*batch_declare_step)(void *object, const uint32_t *seq_ids, uint32_t n_tokens);
+  // `kvc_batch_can_admit`.
+  int32_t (*batch_can_admit)(void *object, uint32_t seq, uint32_t n, bool *out);
+  // `kvc_batch_seq_new`.
+  int32_t (*batch_seq_new)(void *object, uint32_t *out_seq);
+  // `kvc_batch_seq_clone`.
+  int32_t (*batch_seq_clone)(void *object, uint32_t src, uint32_t upto, uint32_t *out_seq);
+  // `kvc_batch_seq_remove`.
+  int32_t (*batch_seq_remove)(void *object, uint32_t seq, uint32_t from, uint32_t to);
+  // `kvc_batch_seq_release`.
+  int32_t (*batch_seq_release)(void *object, uint32_t seq);
+  // `kvc_batch_seq_keep`.
+  int32_t (*batch_seq_keep)(void *object, uint32_t seq);
+  // `kvc_batch_seq_shift`.
+  int32_t (*batch_seq_shift)(void *object, uint32_t seq, uint32_t from, uint32_t to, int32_t delta);
+  // `kvc_batch_rewind`.
+  int32_t (*batch_rewind)(void *object, uint32_t seq, uint32_t new_len);
+  // `kvc_batch_seq_len`.
+  int32_t (*batch_seq_len)(void *object, uint32_t seq, uint32_t *out);
+  // `kvc_batch_next_pos`.
+  int32_t (*batch_next_pos)(void *object, uint32_t seq, uint32_t *out);
+  // `kvc_batch_first_pos`.
+  int32_t (*batch_first_pos)(void *object, uint32_t seq, uint32_t *out);
+  // `kvc_batch_free_rows`.
+  int32_t (*batch_free_rows)(void *object, uint32_t *out);
+  // `kvc_cells_place_step`.
+  int32_t (*cells_place_step)(void *object,
+                              uint32_t layer,
+                              const uint32_t *positions,
+                              uint32_t n,
+                              uint32_t *cells,
+                              kvc_cell_step_t *out);
+  // `kvc_cells_mask_bytes`.
+  int32_t (*cells_mask_bytes)(void *object, uint32_t layer, uint8_t *out, size_t size, size_t row_stride);
+  // `kvc_cells_mask_bits`.
+  int32_t (*cells_mask_bits)(void *object, uint32_t layer, uint32_t *out, size_t words, size_t row_words);
+  // `kvc_cells_shifts`.
+  int32_t (*cells_shifts)(void *object, uint32_t layer, kvc_shift_t *out, uint32_t cap, uint32_t *n);
+  // `kvc_cells_shifts_done`.
+  int32_t (*cells_shifts_done)(void *object);
+  // `kvc_cells_defrag`.
+  int32_t (*cells_defrag)(void *object, uint32_t layer, kvc_move_t *out, uint32_t cap, uint32_t *n);
+  // `kvc_rows_place_step`.
+  int32_t (*rows_place_step)(void *object,
+                             uint32_t layer,
+                             const uint32_t *positions,
+                             uint32_t n,
+                             kvc_span_t *out,
+                             uint32_t cap,
+                             uint32_t *n_spans);
+} kvc_external_t;
+
+// `kvc_session_t`: an entry in a registry for as long as the application works with a cache. Plain data that holds
+// no reference: copies are harmless.
+typedef struct {
+  // Where the entry stands.
+  kvc_registry_t *registry;
+  // Which entry it is; 0 when closed.
+  uint64_t id;
+  // Its key, for the backend.
+  char key[KVC_KEY_BYTES];
+} kvc_session_t;
+
+// What an event hook looks like: context, event (`KVC_EVENT_…`), status (`KVC_OK` if none is concerned), key or
+// NULL. Runs without any lock in the context of the call that caused the event, an interrupt too; it must not
+// block.
+typedef void (*kvc_event_fn)(void*, uint32_t, kvc_status_t, const char*);
+
+// Success.
+#define KVC_OK 0
+
+// Null or misaligned pointer, zero tokens, number outside its range, wrong `struct_size`.
+#define KVC_ERR_INVALID_ARGUMENT 1
+
+// A config that contradicts itself or passes a limit; nothing is built.
+#define KVC_ERR_INVALID_CONFIG 2
+
+// No room now; room may come (rewind, removal, release).
+#define KVC_ERR_OUT_OF_CAPACITY 3
+
+// Would not fit into the same cache even when empty.
+#define KVC_ERR_NEVER_FITS 4
+
+// More tokens than `max_write` allows.
+#define KVC_ERR_STEP_TOO_LARGE 5
+
+// No such layer.
+#define KVC_ERR_BAD_LAYER 6
+
+// A gap, or a position already held: a step continues its sequence.
+#define KVC_ERR_BAD_POSITION 7
+
+// The target needs rows that a window has already dropped.
+#define KVC_ERR_EVICTED 8
+
+// Rewind beyond the length.
+#define KVC_ERR_CANNOT_GROW 9
+
+// The cache was rewound, cleared or stepped since this plan was made.
+#define KVC_ERR_STALE_PLAN 10
+
+// Nothing stands under that name or index.
+#define KVC_ERR_NOT_FOUND 11
+
+// The name or the slot is taken.
+#define KVC_ERR_ALREADY_EXISTS 12
+
+// A fixed table has no free entry.
+#define KVC_ERR_TABLE_FULL 13
+
+// Key, backend id, kind or face name over its limit, or empty.
+#define KVC_ERR_NAME_TOO_LONG 14
+
+// This cache does not offer that face.
+#define KVC_ERR_WRONG_KIND 15
+
+// The caller's buffer is too small.
+#define KVC_ERR_BUFFER_TOO_SMALL 16
+
+// The lock is held and the caller may not wait.
+#define KVC_ERR_BUSY 17
+
+// The object was released.
+#define KVC_ERR_STALE 18
+
+// Damaged storage or snapshot, or no such object there.
+#define KVC_ERR_CORRUPT 19
+
+// Not supported by this object.
+#define KVC_ERR_UNSUPPORTED 20
+
+// Unknown sequence id.
+#define KVC_ERR_BAD_SEQUENCE 21
+
+// A placement or commit without a declared step.
+#define KVC_ERR_NO_STEP 22
+
+// Would change rows that another sequence also owns.
+#define KVC_ERR_SHARED 23
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+// Registers a builder under (backend id, kind): string constants of 1 to `KVC_MAX_NAME` bytes.
+// `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_NAME_TOO_LONG`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_ALREADY_EXISTS`,
+// `KVC_ERR_TABLE_FULL`, `KVC_ERR_BUSY`. Any thread. O(builders).
+//
+// Pointers are NULL or valid; the functions accept `ctx`, from any thread, while the builder is registered.
+kvc_status_t kvc_builder_register(kvc_registry_t *registry,
+                                  const char *backend_id,
+                                  const char *kind,
+                                  kvc_builder_size_fn size,
+                                  kvc_builder_fn build,
+                                  void *ctx);
+
+// Takes a builder out; a build that has already begun goes on. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_NAME_TOO_LONG`,
+// `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_NOT_FOUND`, `KVC_ERR_BUSY`. Any thread. O(builders).
+//
+// Pointers are NULL or valid.
+kvc_status_t kvc_builder_unregister(kvc_registry_t *registry,
+                                    const char *backend_id,
+                                    const char *kind);
+
+// Bytes of storage that a cache of this kind and config wants. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_NAME_TOO_LONG`,
+// `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_NOT_FOUND`, `KVC_ERR_INVALID_CONFIG`, `KVC_ERR_BUSY`, and what the
+// builder answers. Any thread. O(builders), and what the builder does.
+//
+// Pointers are NULL or valid.
+kvc_status_t kvc_builder_size(kvc_registry_t *registry,
+                              const char *backend_id,
+                              const char *kind,
+                              const kvc_config_t *config,
+                              size_t *out);
+
+// Builds a cache in `size` bytes of storage aligned to `KVC_ALIGN`, with one reference for the caller. Statuses of
+// `kvc_builder_size`; `KVC_ERR_CORRUPT` also for a builder that reports success without a cache. Any thread.
+// O(builders), and what the builder does.
+//
+// Pointers are NULL or valid; the storage stays, used by nobody else, until the cache ended.
+kvc_status_t kvc_builder_build(kvc_registry_t *registry,
+                               const char *backend_id,
+                               const char *kind,
+                               const kvc_config_t *config,
+                               void *storage,
+                               size_t size,
+                               kvc_cache_t **out);
+
+// The kind of the `index`-th builder of a backend: the string that was registered. `KVC_ERR_INVALID_ARGUMENT`,
+// `KVC_ERR_NAME_TOO_LONG`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_NOT_FOUND` behind the last one,
+// `KVC_ERR_BUSY`. Any thread. O(builders).
+//
+// Pointers are NULL or valid.
+kvc_status_t kvc_builder_kind_at(kvc_registry_t *registry,
+                                 const char *backend_id,
+                                 uint32_t index,
+                                 const char **out);
+
+// Registers the built-in one-sequence kind: backend id "kvcore", kind "sequence". Statuses of
+// `kvc_builder_register`. Any thread. O(builders).
+//
+// The registry is NULL or valid.
+kvc_status_t kvc_sequence_register(kvc_registry_t *registry);
+
+// Checks a config without building anything. Any thread. O(layers).
+// `KVC_ERR_INVALID_ARGUMENT`: NULL or misaligned pointer (also `layers`), wrong `struct_size`.
+// `KVC_ERR_INVALID_CONFIG`: no capacity; no layer, or more than `KVC_MAX_LAYERS`; a number of entries that is
+// neither 1 nor `n_layers`; an unknown layer kind; a ring without a window; a flat layer with a window or sinks,
+// or without a capacity; sinks that fill the capacity; a donor that does not stand before its sharer or has
+// another layout; more than `KVC_MAX_GROUPS` layer groups.
+//
+// Pointers are NULL or valid.
+kvc_status_t kvc_config_check(const kvc_config_t *config);
+
+// Calls `release(ctx, storage)` when the last reference goes, after the faces were dropped. Once: a second call is
+// `KVC_ERR_ALREADY_EXISTS`. Else `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_BUSY`.
+// Any thread. O(1).
+//
+// The cache is NULL or valid; `release` accepts `ctx`, from any thread.
+kvc_status_t kvc_cache_on_release(kvc_cache_t *cache,
+                                  kvc_release_fn release,
+                                  void *ctx);
+
+// One more reference. Never `KVC_ERR_BUSY`. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`,
+// `KVC_ERR_OUT_OF_CAPACITY` at 2^32 - 1 references. Any thread. O(1).
+//
+// The cache is NULL or valid; the caller holds a reference.
+kvc_status_t kvc_cache_retain(kvc_cache_t *cache);
+
+// Lets go of one reference. The last one ends the cache: its faces are dropped, newest first, then the release
+// callback runs, and the storage is not touched any more. Never `KVC_ERR_BUSY`. `KVC_ERR_INVALID_ARGUMENT`,
+// `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`. Any thread. O(faces).
+//
+// The cache is NULL or valid; the caller gives up a reference that it holds.
+kvc_status_t kvc_cache_release(kvc_cache_t *cache);
+
+// Family of a cache: `KVC_KIND_…`; of an external cache the one that it claims. `KVC_ERR_INVALID_ARGUMENT`,
+// `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`. Any thread. O(1).
+//
+// Pointers are NULL or valid.
+kvc_status_t kvc_cache_kind(const kvc_cache_t *cache, uint32_t *out);
+
+// The resolved config: `max_write` is what a step may really have, `initial_capacity` at most the largest pool,
+// fields of other kinds are 0, `layers` and `user` are NULL and `n_layer_entries` is 0 (`kvc_cache_layer` answers
+// for each layer). `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_BUSY`,
+// `KVC_ERR_WRONG_KIND` for an external cache. Any thread. O(1).
+//
+// Pointers are NULL or valid.
+kvc_status_t kvc_cache_config(const kvc_cache_t *cache,
+                              kvc_config_t *out);
+
+// A layer, its group, the rows of its pool at most, and the most tokens that its layout allows in a step.
+// `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_BUSY`, `KVC_ERR_WRONG_KIND` for an
+// external cache, `KVC_ERR_BAD_LAYER`. Any thread. O(1).
+//
+// Pointers are NULL or valid.
+kvc_status_t kvc_cache_layer(const kvc_cache_t *cache, uint32_t layer, kvc_layer_info_t *out);
+
+// Attaches an object under a name (a string constant, 1 to `KVC_MAX_NAME` bytes), to be found from every reference
+// to the cache. `drop(object)`, if not NULL, runs when the face is dropped or the cache ends.
+// `KVC_ERR_INVALID_ARGUMENT` (also a NULL object), `KVC_ERR_NAME_TOO_LONG`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`,
+// `KVC_ERR_ALREADY_EXISTS`, `KVC_ERR_TABLE_FULL` beyond `KVC_MAX_FACES`, `KVC_ERR_BUSY`. Any thread. O(faces).
+//
+// Pointers are NULL or valid; the object lives until it is dropped; the name stays for good.
+kvc_status_t kvc_cache_set_face(kvc_cache_t *cache,
+                                const char *name,
+                                void *face,
+                                kvc_drop_fn drop);
+
+// Takes a face off and drops its object. Only the party that set a face drops it, when nobody uses it.
+// `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_NAME_TOO_LONG`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_NOT_FOUND`,
+// `KVC_ERR_BUSY`. Any thread. O(faces).
+//
+// Pointers are NULL or valid.
+kvc_status_t kvc_cache_drop_face(kvc_cache_t *cache,
+                                 const char *name);
+
+// The object attached under a name; borrowed for as long as the caller holds a reference and the face is not
+// dropped. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_NAME_TOO_LONG`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`,
+// `KVC_ERR_NOT_FOUND`, `KVC_ERR_BUSY`. Any thread. O(faces).
+//
+// Pointers are NULL or valid.
+kvc_status_t kvc_cache_face(const kvc_cache_t *cache, const char *name, void **out);
+
+// Builds a cache that the functions of `table` implement over `object`, in `KVC_EXTERNAL_BYTES` of storage aligned to
+// `KVC_ALIGN`, with one reference for the caller. `KVC_ERR_INVALID_ARGUMENT` (NULL or misaligned pointers, wrong
+// `struct_size`, a kind that is none), `KVC_ERR_BUFFER_TOO_SMALL`. Any thread. O(1).
+//
+// Pointers are NULL or valid; storage, table and object stay until the cache ended.
+kvc_status_t kvc_external_init(void *storage,
+                               size_t size,
+                               const kvc_external_t *table,
+                               void *object,
+                               kvc_cache_t **out);
+
+// Empties a cache of any kind. Plans made before are stale. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`,
+// `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND` for an external cache without it, `KVC_ERR_BUSY`. Any thread. O(groups).
+//
+// The cache is NULL or valid.
+kvc_status_t kvc_clear(kvc_cache_t *cache);
+
+// Positions, cells or rows that a cache can hold; `KVC_UNBOUNDED` where only windows bound it.
+// `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND` for an external cache without
+// it, `KVC_ERR_BUSY`. Any thread. O(1).
+//
+// Pointers are NULL or valid.
+kvc_status_t kvc_capacity(const kvc_cache_t *cache,
+                          uint32_t *out);
+
+// Plans a step by arithmetic alone: any position, no cache, no end to the pool. `max_write` 0: the layer's window.
+// `KVC_ERR_INVALID_ARGUMENT` (also 0 tokens, or positions over 32 bits), `KVC_ERR_INVALID_CONFIG` for a layer that
+// contradicts itself, `KVC_ERR_STEP_TOO_LARGE`. `group` and `epoch` are 0. Any thread. O(1).
+//
+// Pointers are NULL or valid.
+kvc_status_t kvc_layout_plan(const kvc_layer_t *layer,
+                             uint32_t max_write,
+                             uint32_t rollback,
+                             uint32_t position,
+                             uint32_t n,
+                             kvc_seq_plan_t *out);
+
+// Writes the position of each read row, in the order of the mask's columns: `plan->read_len` of them.
+// `KVC_ERR_INVALID_ARGUMENT` (also a plan that contradicts itself), `KVC_ERR_BUFFER_TOO_SMALL` for `cap` below that.
+// Any thread. O(`read_len`).
+//
+// Pointers are NULL or valid; `out` for `cap` elements.
+kvc_status_t kvc_plan_positions(const kvc_seq_plan_t *plan,
+                                uint32_t *out,
+                                size_t cap);
+
+// Writes the attention mask of a plan, one byte a column (1: attend), `plan->n_tokens` rows of `row_stride` bytes;
+// columns beyond the mask are 0. `columns`: `KVC_COLUMNS_READ` (`read_len` columns) or `KVC_COLUMNS_POOL` (up to the
+// highest read row). With `parents` (`n_tokens` of them, at most 256) the step is a token tree: `parents[i] < i`, or -1
+// for a child of the committed prefix. `KVC_ERR_INVALID_ARGUMENT` (also a plan or parents that contradict themselves),
+// `KVC_ERR_BUFFER_TOO_SMALL` for a stride below the columns or `size` below `n_tokens * row_stride`. Any thread.
+// O(`n_tokens` * `row_stride`).
+//
+// Pointers are NULL or valid; `out` for `size` bytes, `parents` for `plan->n_tokens` elements.
+kvc_status_t kvc_plan_mask_bytes(const kvc_seq_plan_t *plan,
+                                 const int32_t *parents_or_null,
+                                 uint32_t columns,
+                                 uint8_t *out,
+                                 size_t size,
+                                 size_t row_stride);
+
+// Writes the attention mask of a plan, one bit a column: column `j` is bit `j % 32` of word `j / 32` of its row;
+// `plan->n_tokens` rows of `row_words` words. Otherwise as `kvc_plan_mask_bytes`, with words in place of bytes.
+//
+// Pointers are NULL or valid; `out` for `words` words, `parents` for `plan->n_tokens` elements.
+kvc_status_t kvc_plan_mask_bits(const kvc_seq_plan_t *plan,
+                                const int32_t *parents_or_null,
+                                uint32_t columns,
+                                uint32_t *out,
+                                size_t words,
+                                size_t row_words);
+
+// The next size of a growing pool: `current` doubled (from at least 1) until it holds `needed` rows, at most `max`;
+// 0 if `needed` is over `max`. A pool that is large enough keeps its size. Any thread. O(log(needed / current)).
+uint32_t kvc_grow_rows(uint32_t current,
+                       uint32_t needed,
+                       uint32_t max);
+
+// Bytes of K or of V alone: `rows * n_kv_heads * head_dim` elements of `bits` bits, packed. `KVC_ERR_INVALID_ARGUMENT`
+// (also 0 heads, dimension or bits, more than 64 bits an element, or more bytes than 64 bits count). Any thread. O(1).
+//
+// `out` is NULL or valid.
+kvc_status_t kvc_pool_bytes(uint32_t rows,
+                            uint32_t n_kv_heads,
+                            uint32_t head_dim,
+                            uint32_t bits,
+                            uint64_t *out);
+
+// The registry of the process: shared by all that link this library once. A constant, never NULL. An application
+// and a delegate that are two shared objects, each with kvcore inside, have two of them. Any thread. O(1).
+kvc_registry_t *kvc_registry_global(void);
+
+// Bytes of storage of a registry; depends on the limits of the build. Any thread. O(1).
+size_t kvc_registry_size(void);
+
+// Builds an empty registry in `size` bytes of storage aligned to `KVC_ALIGN`. `KVC_ERR_INVALID_ARGUMENT`,
+// `KVC_ERR_BUFFER_TOO_SMALL`. Any thread. O(1).
+//
+// Pointers are NULL or valid; the storage stays, used by nobody else, until the registry was deinitialised and no
+// session struct of it is used any more.
+kvc_status_t kvc_registry_init(void *storage,
+                               size_t size,
+                               kvc_registry_t **out);
+
+// Closes a registry: every other call answers `KVC_ERR_STALE` from now on, builders are forgotten, and the entries'
+// references are let go one by one, outside the lock. Close sessions first. `KVC_ERR_INVALID_ARGUMENT`,
+// `KVC_ERR_CORRUPT`, `KVC_ERR_STALE` when it is closed, `KVC_ERR_UNSUPPORTED` for the global one, `KVC_ERR_BUSY`: call
+// again. Any thread. O(entries).
+//
+// The registry is NULL or valid.
+kvc_status_t kvc_registry_deinit(kvc_registry_t *registry);
+
+// Puts a cache under a key (copied, 1 to `KVC_MAX_NAME` bytes); the entry holds a reference of its own.
+// `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_NAME_TOO_LONG`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_ALREADY_EXISTS`,
+// `KVC_ERR_TABLE_FULL`, `KVC_ERR_BUSY`. Any thread. O(entries).
+//
+// Pointers are NULL or valid; the cache's storage outlives its last reference.
+kvc_status_t kvc_registry_install(kvc_registry_t *registry,
+                                  const char *key,
+                                  kvc_cache_t *cache);
+
+// The cache under a key, with a reference that the caller releases. `KVC_ERR_INVALID_ARGUMENT`,
+// `KVC_ERR_NAME_TOO_LONG`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_NOT_FOUND`, `KVC_ERR_BUSY`. Any thread.
+// O(entries).
+//
+// Pointers are NULL or valid.
+kvc_status_t kvc_registry_get(kvc_registry_t *registry,
+                              const char *key,
+                              kvc_cache_t **out);
+
+// Takes an entry out and lets go of its reference; whoever else holds one goes on. `KVC_ERR_INVALID_ARGUMENT`,
+// `KVC_ERR_NAME_TOO_LONG`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_NOT_FOUND`, `KVC_ERR_BUSY`. Any thread.
+// O(entries).
+//
+// Pointers are NULL or valid.
+kvc_status_t kvc_registry_erase(kvc_registry_t *registry,
+                                const char *key);
+
+// Caches installed. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_BUSY`. Any thread. O(1).
+//
+// Pointers are NULL or valid.
+kvc_status_t kvc_registry_count(kvc_registry_t *registry,
+                                uint32_t *out);
+
+// Copies the key at an index below the count, with its NUL, into `size` bytes; `KVC_KEY_BYTES` are always enough.
+// The order changes when entries go. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`,
+// `KVC_ERR_NOT_FOUND`, `KVC_ERR_BUFFER_TOO_SMALL`, `KVC_ERR_BUSY`. Any thread. O(index).
+//
+// Pointers are NULL or valid; `out` for `size` bytes.
+kvc_status_t kvc_registry_key_at(kvc_registry_t *registry,
+                                 uint32_t index,
+                                 char *out,
+                                 size_t size);
+
+// Writes a key that no other call in this process ever gets: "cache-N". `KVC_ERR_INVALID_ARGUMENT`,
+// `KVC_ERR_BUFFER_TOO_SMALL` (`KVC_KEY_BYTES` are always enough), `KVC_ERR_OUT_OF_CAPACITY` when all numbers were
+// given. Never `KVC_ERR_BUSY`. Any thread. O(1).
+//
+// `out` is NULL or valid for `size` bytes.
+kvc_status_t kvc_unique_key(char *out,
+                            size_t size);
+
+// Installs a cache under a key of the caller's, or with NULL under a generated one that nobody took. The entry holds
+// a reference of its own. Statuses of `kvc_registry_install`. Any thread. O(entries).
+//
+// Pointers are NULL or valid; the cache's storage outlives its last reference.
+kvc_status_t kvc_session_open(kvc_session_t *out,
+                              kvc_registry_t *registry,
+                              const char *key_or_null,
+                              kvc_cache_t *cache);
+
+// Erases the entry that the session made, if it is still that one, and marks this struct closed. Closing twice, or
+// closing a copy, is fine; so is a zeroed struct. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_NAME_TOO_LONG` for a damaged
+// key, `KVC_ERR_STALE` when the registry is closed, `KVC_ERR_CORRUPT`, `KVC_ERR_BUSY`: still open, call again. One
+// struct is for one thread at a time. O(entries).
+//
+// The session is NULL or valid, and so is its registry unless its id is 0.
+kvc_status_t kvc_session_close(kvc_session_t *session);
+
+// Bytes of storage that a one-sequence cache of this config wants. `KVC_ERR_INVALID_ARGUMENT`,
+// `KVC_ERR_INVALID_CONFIG`. Any thread. O(layers).
+//
+// Pointers are NULL or valid.
+kvc_status_t kvc_sequence_size(const kvc_config_t *config, size_t *out);
+
+// Builds a one-sequence cache in `size` bytes of storage aligned to `KVC_ALIGN`, with one reference for the caller.
+// `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_INVALID_CONFIG`, `KVC_ERR_BUFFER_TOO_SMALL`. Any thread. O(layers).
+//
+// Pointers are NULL or valid; the storage stays, used by nobody else, until the cache ended.
+kvc_status_t kvc_sequence_init(void *storage,
+                               size_t size,
+                               const kvc_config_t *config,
+                               kvc_cache_t **out);
+
+// Whether `n` more tokens, in steps of at most `max_write`, fit. `KVC_ERR_INVALID_ARGUMENT` (also 0 tokens),
+// `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`, `KVC_ERR_BUSY`. Any thread. O(1).
+//
+// Pointers are NULL or valid.
+kvc_status_t kvc_can_extend(const kvc_cache_t *cache, uint32_t n, bool *out);
+
+// Tokens held: the position of the next one. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`,
+// `KVC_ERR_WRONG_KIND`, `KVC_ERR_BUSY`. Any thread. O(1).
+//
+// Pointers are NULL or valid.
+kvc_status_t kvc_length(const kvc_cache_t *cache, uint32_t *out);
+
+// Takes the length back to `new_len`, if everything that the next token would see is still in its rows. Plans made
+// before are stale afterwards. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`,
+// `KVC_ERR_CANNOT_GROW` beyond the length, `KVC_ERR_EVICTED` when a window has dropped what the target needs,
+// `KVC_ERR_BUSY`. Any thread. O(groups).
+//
+// The cache is NULL or valid.
+kvc_status_t kvc_rewind(kvc_cache_t *cache,
+                        uint32_t new_len);
+
+// The smallest length such that a rewind to every length from there to the present one is allowed now; 0 when all
+// are. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`, `KVC_ERR_BUSY`. Any
+// thread. O(groups).
+//
+// Pointers are NULL or valid.
+kvc_status_t kvc_rewind_floor(const kvc_cache_t *cache,
+                              uint32_t *out);
+
+// Plans a step of `n` tokens at `position`, which is the length, for one layer. The same step may be planned again,
+// for every layer and in any order, until it is partly committed or another begins. The rows of the step count as
+// overwritten from now on. `KVC_ERR_INVALID_ARGUMENT` (also 0 tokens), `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`,
+// `KVC_ERR_WRONG_KIND`, `KVC_ERR_BAD_LAYER`, `KVC_ERR_BAD_POSITION`, `KVC_ERR_STEP_TOO_LARGE`, `KVC_ERR_NEVER_FITS`,
+// `KVC_ERR_OUT_OF_CAPACITY`, `KVC_ERR_BUSY`. A step that any layer would refuse is refused. Any thread. O(1);
+// O(groups) when the step is new.
+//
+// Pointers are NULL or valid.
+kvc_status_t kvc_seq_plan(kvc_cache_t *cache,
+                          uint32_t layer,
+                          uint32_t position,
+                          uint32_t n,
+                          kvc_seq_plan_t *out);
+
+// Plans a step for all layer groups at once: `plans[g]` for group `g`, `*n_groups` of them. The same as
+// `kvc_seq_plan` of a layer of each group. Statuses of `kvc_seq_plan`, without `KVC_ERR_BAD_LAYER`;
+// `KVC_ERR_BUFFER_TOO_SMALL` for `cap` below the number of groups, which `*n_groups` then tells (`plans` may be NULL
+// with `cap` 0). Any thread. O(groups).
+//
+// Pointers are NULL or valid; `plans` for `cap` elements.
+kvc_status_t kvc_seq_plan_step(kvc_cache_t *cache,
+                               uint32_t position,
+                               uint32_t n,
+                               kvc_seq_plan_t *plans,
+                               uint32_t cap,
+                               uint32_t *n_groups);
+
+// Keeps the first `accepted` tokens of the newest step: the length becomes `plan->position + accepted`. Reads only
+// `position`, `n_tokens` and `epoch`. Once per step or once per layer, the result is the same. A partial commit
+// closes the step: plan every layer before it. `accepted` 0 closes a step that failed. `KVC_ERR_INVALID_ARGUMENT`
+// (also more tokens than the step has), `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`,
+// `KVC_ERR_STALE_PLAN` for a plan older than the newest step, rewind or clear, and for another `accepted` than
+// before, `KVC_ERR_BUSY`. Any thread. O(1).
+//
+// Pointers are NULL or valid.
+kvc_status_t kvc_seq_commit(kvc_cache_t *cache,
+                            const kvc_seq_plan_t *plan,
+                            uint32_t accepted);
+
+// Name of a status constant, such as "KVC_ERR_EVICTED". Never NULL; a constant. Any thread. O(1).
+const char *kvc_status_name(kvc_status_t status);
+
+// Version of the interface that the library was built with; see `kvc_check_header`. Any thread. O(1).
+uint32_t kvc_abi_version(void);
+
+// Sets the event hook of the process, or none with NULL. Set it before caches are shared between threads: a
+// call that runs meanwhile may still use the old one. O(1).
+//
+// The hook accepts `ctx`, from any thread that calls the library, until it is replaced.
+void kvc_set_event_hook(kvc_event_fn hook, void *ctx);
+
+// A static buffer for a cache or a registry: KVC_STORAGE(my_cache, KVC_SEQUENCE_BYTES_FOR(34));
+#define KVC_STORAGE(name, bytes) static uint64_t name[((bytes) + 7u) / 8u]
+
+// Bytes of storage of a one-sequence cache of n_layers layers, as a constant expression. The same as
+// kvc_sequence_size answers.
+#define KVC_SEQUENCE_BYTES_FOR(n_layers) \
+  ((16u + 16u * sizeof(void *) + 280u + 2u * (size_t)(n_layers) + 7u) / 8u * 8u)
+
+// A config with struct_size set, initial_capacity 512 and the rest 0.
+static inline kvc_config_t kvc_config_default(void) {
+  kvc_config_t config = {0, 0, 0, 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL};
+  config.struct_size = (uint32_t)sizeof(kvc_config_t);
+  config.initial_capacity = 512u;
+  return config;
+}
+
+// Whether this header and the library belong together.
+static inline bool kvc_check_header(void) { return KVC_ABI_VERSION == kvc_abi_version(); }
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* KVCORE_H */

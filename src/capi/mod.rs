@@ -1,0 +1,153 @@
+//! The C interface: thin functions over the rest of the crate. `include/kvcore.h` is generated from here.
+//!
+//! Every pointer goes through one checked conversion, arguments are checked before objects, and an
+//! out-parameter is written on success only.
+//!
+//! ```
+//! use kvcore::capi;
+//! let mut rows = 0;
+//! // SAFETY: the pointer is to a local.
+//! let status = unsafe { capi::plan::kvc_pool_bytes(1024, 8, 128, 16, &raw mut rows) };
+//! assert_eq!((status, rows), (capi::KVC_OK, 1024 * 8 * 128 * 2));
+//! ```
+#![allow(unsafe_code, non_camel_case_types)]
+
+use core::ffi::{CStr, c_char};
+use core::ptr::NonNull;
+
+use crate::error::Error;
+use crate::event::observe;
+use crate::limits::MAX_NAME;
+use crate::name::{KEY_BYTES, Key};
+use crate::registry::Registry;
+pub use crate::shared::external::ExternalTable;
+pub use crate::shared::header::Header;
+use crate::shared::object::Object;
+pub use crate::shared::raw::RawConfig;
+
+pub mod builder;
+pub mod cache;
+pub mod consts;
+pub mod plan;
+pub mod registry;
+pub mod sequence;
+pub mod status;
+
+pub use consts::*;
+
+/// `kvc_cache_t`: a cache of any kind, in its owner's storage.
+pub type kvc_cache_t = Header;
+/// `kvc_registry_t`: a registry.
+pub type kvc_registry_t = Registry<'static>;
+/// A status: `KVC_OK` or one of `KVC_ERR_…`.
+pub type kvc_status_t = i32;
+
+fn status(result: Result<(), Error>) -> kvc_status_t {
+    result.map_or_else(Error::code, |()| KVC_OK)
+}
+
+/// Refuses, and tells of it.
+fn refuse<T>(error: Error) -> Result<T, Error> {
+    observe(Err(error))
+}
+
+/// A pointer that is neither null nor misaligned.
+fn pointer<T>(pointer: *const T) -> Result<NonNull<T>, Error> {
+    match NonNull::new(pointer.cast_mut()) {
+        Some(pointer) if pointer.is_aligned() => Ok(pointer),
+        _ => refuse(Error::InvalidArgument),
+    }
+}
+
+/// Writes the value of `call` to `out`, a pointer that is checked before anything happens.
+///
+/// # Safety
+/// `out` is null or valid for writes.
+unsafe fn put<T>(out: *mut T, call: impl FnOnce() -> Result<T, Error>) -> kvc_status_t {
+    status(pointer(out).and_then(|out| {
+        // SAFETY: by contract; aligned and not null as checked.
+        call().map(|value| unsafe { out.write(value) })
+    }))
+}
+
+/// The cache behind a pointer.
+///
+/// # Safety
+/// The pointer is null, or to readable memory of a header's size, and a cache that stands there is kept
+/// alive by the caller's reference.
+unsafe fn object(cache: *const kvc_cache_t) -> Result<Object, Error> {
+    // SAFETY: by contract.
+    observe(unsafe { Header::check(cache).map(|cache| Object::new(cache)) })
+}
+
+/// The registry behind a pointer.
+///
+/// # Safety
+/// The pointer is null, or to readable memory of a registry's size that stays for the call.
+unsafe fn registry_at<'r>(registry: *const kvc_registry_t) -> Result<&'r kvc_registry_t, Error> {
+    let registry = pointer(registry)?;
+    // SAFETY: by contract. The word at the start is all that is read before it is known for a registry.
+    unsafe {
+        if Registry::is_magic(registry.cast::<u32>().read()) {
+            Ok(registry.as_ref())
+        } else {
+            refuse(Error::Corrupt)
+        }
+    }
+}
+
+/// Length of a name, read at most `KVC_MAX_NAME + 1` deep.
+///
+/// # Safety
+/// The pointer is null, or to a NUL-terminated string.
+unsafe fn name_len(name: *const c_char) -> Result<(NonNull<c_char>, usize), Error> {
+    let name = pointer(name)?;
+    // SAFETY: no byte behind the NUL is read.
+    let is_end = |at: &usize| unsafe { name.add(*at).read() } == 0;
+    match (0..=MAX_NAME).find(is_end) {
+        None | Some(0) => refuse(Error::NameTooLong),
+        Some(len) => Ok((name, len)),
+    }
+}
+
+/// A key, copied.
+///
+/// # Safety
+/// As [`name_len`].
+unsafe fn key_at(key: *const c_char) -> Result<Key, Error> {
+    // SAFETY: by contract; the bytes up to `len` were read a moment ago.
+    let bytes = unsafe {
+        let (key, len) = name_len(key)?;
+        core::slice::from_raw_parts(key.as_ptr().cast::<u8>(), len)
+    };
+    Key::from_bytes(bytes)
+}
+
+/// A backend id, kind or face name, borrowed for good.
+///
+/// # Safety
+/// As [`name_len`]; a name that is kept is a string constant.
+unsafe fn name_at(name: *const c_char) -> Result<&'static CStr, Error> {
+    // SAFETY: by contract; `len` is where the first NUL stands.
+    unsafe {
+        let (name, len) = name_len(name)?;
+        let bytes = core::slice::from_raw_parts(name.as_ptr().cast::<u8>(), len + 1);
+        Ok(CStr::from_bytes_with_nul_unchecked(bytes))
+    }
+}
+
+/// Copies a key with its NUL into a caller's buffer.
+///
+/// # Safety
+/// `out` is valid for writes of `size` bytes.
+unsafe fn copy_key(key: &Key, out: NonNull<c_char>, size: usize) -> Result<(), Error> {
+    let len = key.as_bytes().len() + 1;
+    if size < len {
+        return refuse(Error::BufferTooSmall);
+    }
+    // SAFETY: there is room, and a key is padded beyond its NUL.
+    unsafe { key.as_padded().as_ptr().copy_to_nonoverlapping(out.as_ptr().cast(), len) };
+    Ok(())
+}
+
+const _: () = assert!(KVC_KEY_BYTES == KEY_BYTES);

@@ -1,0 +1,271 @@
+//! Registries and sessions.
+
+use core::ffi::{c_char, c_void};
+use core::ptr::NonNull;
+
+use super::{
+    KVC_KEY_BYTES, copy_key, key_at, kvc_cache_t, kvc_registry_t, kvc_status_t, object, pointer, put, refuse,
+    registry_at, status,
+};
+use crate::error::Error;
+use crate::event::observe;
+use crate::name::Key;
+use crate::registry::Registry;
+use crate::session;
+use crate::shared::count::unique;
+use crate::shared::handle::CacheRef;
+
+/// The registry of the process: shared by all that link this library once. A constant, never NULL. An application
+/// and a delegate that are two shared objects, each with kvcore inside, have two of them. Any thread. O(1).
+#[unsafe(no_mangle)]
+pub extern "C" fn kvc_registry_global() -> *mut kvc_registry_t {
+    core::ptr::from_ref(Registry::global()).cast_mut()
+}
+
+/// Bytes of storage of a registry; depends on the limits of the build. Any thread. O(1).
+#[unsafe(no_mangle)]
+pub extern "C" fn kvc_registry_size() -> usize {
+    size_of::<kvc_registry_t>()
+}
+
+/// Builds an empty registry in `size` bytes of storage aligned to `KVC_ALIGN`. `KVC_ERR_INVALID_ARGUMENT`,
+/// `KVC_ERR_BUFFER_TOO_SMALL`. Any thread. O(1).
+///
+/// # Safety
+/// Pointers are NULL or valid; the storage stays, used by nobody else, until the registry was deinitialised and no
+/// session struct of it is used any more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kvc_registry_init(
+    storage: *mut c_void,
+    size: usize,
+    out: *mut *mut kvc_registry_t,
+) -> kvc_status_t {
+    let build = || {
+        let registry = pointer(storage.cast::<kvc_registry_t>())?;
+        if size < size_of::<kvc_registry_t>() {
+            return refuse(Error::BufferTooSmall);
+        }
+        // Another registry in the same memory must not take an old session's entry for its own.
+        let life = unique::take(|_| true).unwrap_or(u64::MAX);
+        // SAFETY: valid by contract, aligned and large enough as checked.
+        unsafe { Registry::write(registry, life << 32) };
+        Ok(registry.as_ptr())
+    };
+    // SAFETY: by contract.
+    unsafe { put(out, build) }
+}
+
+/// Closes a registry: every other call answers `KVC_ERR_STALE` from now on, builders are forgotten, and the entries'
+/// references are let go one by one, outside the lock. Close sessions first. `KVC_ERR_INVALID_ARGUMENT`,
+/// `KVC_ERR_CORRUPT`, `KVC_ERR_STALE` when it is closed, `KVC_ERR_UNSUPPORTED` for the global one, `KVC_ERR_BUSY`: call
+/// again. Any thread. O(entries).
+///
+/// # Safety
+/// The registry is NULL or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kvc_registry_deinit(registry: *mut kvc_registry_t) -> kvc_status_t {
+    let close = || {
+        // SAFETY: by contract.
+        let registry = unsafe { registry_at(registry)? };
+        if core::ptr::eq(registry, Registry::global()) {
+            refuse(Error::Unsupported)
+        } else {
+            registry.close()
+        }
+    };
+    status(close())
+}
+
+/// Puts a cache under a key (copied, 1 to `KVC_MAX_NAME` bytes); the entry holds a reference of its own.
+/// `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_NAME_TOO_LONG`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_ALREADY_EXISTS`,
+/// `KVC_ERR_TABLE_FULL`, `KVC_ERR_BUSY`. Any thread. O(entries).
+///
+/// # Safety
+/// Pointers are NULL or valid; the cache's storage outlives its last reference.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kvc_registry_install(
+    registry: *mut kvc_registry_t,
+    key: *const c_char,
+    cache: *mut kvc_cache_t,
+) -> kvc_status_t {
+    let install = || {
+        // SAFETY: by contract.
+        unsafe {
+            let (registry, key) = (pointer(registry)?, key_at(key)?);
+            let cache = retained(cache)?;
+            registry_at(registry.as_ptr())?.install_key(&key, cache).map(|_| ())
+        }
+    };
+    status(install())
+}
+
+/// The cache under a key, with a reference that the caller releases. `KVC_ERR_INVALID_ARGUMENT`,
+/// `KVC_ERR_NAME_TOO_LONG`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_NOT_FOUND`, `KVC_ERR_BUSY`. Any thread.
+/// O(entries).
+///
+/// # Safety
+/// Pointers are NULL or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kvc_registry_get(
+    registry: *mut kvc_registry_t,
+    key: *const c_char,
+    out: *mut *mut kvc_cache_t,
+) -> kvc_status_t {
+    let find = || {
+        // SAFETY: by contract.
+        let (registry, key) = unsafe { (registry_at(registry), key_at(key)?) };
+        registry?.get_key(&key).map(|cache| cache.into_raw().as_ptr())
+    };
+    // SAFETY: by contract.
+    unsafe { put(out, find) }
+}
+
+/// Takes an entry out and lets go of its reference; whoever else holds one goes on. `KVC_ERR_INVALID_ARGUMENT`,
+/// `KVC_ERR_NAME_TOO_LONG`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_NOT_FOUND`, `KVC_ERR_BUSY`. Any thread.
+/// O(entries).
+///
+/// # Safety
+/// Pointers are NULL or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kvc_registry_erase(
+    registry: *mut kvc_registry_t,
+    key: *const c_char,
+) -> kvc_status_t {
+    let erase = || {
+        // SAFETY: by contract.
+        let (registry, key) = unsafe { (registry_at(registry), key_at(key)?) };
+        registry?.erase_key(&key)
+    };
+    status(erase())
+}
+
+/// Caches installed. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_BUSY`. Any thread. O(1).
+///
+/// # Safety
+/// Pointers are NULL or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kvc_registry_count(registry: *mut kvc_registry_t, out: *mut u32) -> kvc_status_t {
+    // SAFETY: by contract.
+    unsafe { put(out, || registry_at(registry)?.count().map(|count| count as u32)) }
+}
+
+/// Copies the key at an index below the count, with its NUL, into `size` bytes; `KVC_KEY_BYTES` are always enough.
+/// The order changes when entries go. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`,
+/// `KVC_ERR_NOT_FOUND`, `KVC_ERR_BUFFER_TOO_SMALL`, `KVC_ERR_BUSY`. Any thread. O(index).
+///
+/// # Safety
+/// Pointers are NULL or valid; `out` for `size` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kvc_registry_key_at(
+    registry: *mut kvc_registry_t,
+    index: u32,
+    out: *mut c_char,
+    size: usize,
+) -> kvc_status_t {
+    let copy = || {
+        let out = pointer(out)?;
+        // SAFETY: by contract.
+        unsafe { copy_key(&registry_at(registry)?.key_at(index as usize)?, out, size) }
+    };
+    status(copy())
+}
+
+/// Writes a key that no other call in this process ever gets: "cache-N". `KVC_ERR_INVALID_ARGUMENT`,
+/// `KVC_ERR_BUFFER_TOO_SMALL` (`KVC_KEY_BYTES` are always enough), `KVC_ERR_OUT_OF_CAPACITY` when all numbers were
+/// given. Never `KVC_ERR_BUSY`. Any thread. O(1).
+///
+/// # Safety
+/// `out` is NULL or valid for `size` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kvc_unique_key(out: *mut c_char, size: usize) -> kvc_status_t {
+    let write = || {
+        let out = pointer(out)?;
+        // A number is only used up by a caller who gets it.
+        let fits = |number| Key::numbered(number).as_bytes().len() < size;
+        match unique::take(fits) {
+            // SAFETY: by contract.
+            Some(number) => unsafe { copy_key(&Key::numbered(number), out, size) },
+            None if size < KVC_KEY_BYTES => refuse(Error::BufferTooSmall),
+            None => refuse(Error::OutOfCapacity),
+        }
+    };
+    status(write())
+}
+
+/// `kvc_session_t`: an entry in a registry for as long as the application works with a cache. Plain data that holds
+/// no reference: copies are harmless.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct RawSession {
+    /// Where the entry stands.
+    pub registry: *mut kvc_registry_t,
+    /// Which entry it is; 0 when closed.
+    pub id: u64,
+    /// Its key, for the backend.
+    pub key: [c_char; KVC_KEY_BYTES],
+}
+
+/// Installs a cache under a key of the caller's, or with NULL under a generated one that nobody took. The entry holds
+/// a reference of its own. Statuses of `kvc_registry_install`. Any thread. O(entries).
+///
+/// # Safety
+/// Pointers are NULL or valid; the cache's storage outlives its last reference.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kvc_session_open(
+    out: *mut RawSession,
+    registry: *mut kvc_registry_t,
+    key_or_null: *const c_char,
+    cache: *mut kvc_cache_t,
+) -> kvc_status_t {
+    let open = || {
+        pointer(registry)?;
+        // SAFETY: by contract.
+        let (key, id) = unsafe {
+            let key = if key_or_null.is_null() { None } else { Some(key_at(key_or_null)?) };
+            let cache = retained(cache)?;
+            session::open(registry_at(registry)?, key, cache)?
+        };
+        let mut session = RawSession { registry, id, key: [0; KVC_KEY_BYTES] };
+        // SAFETY: the struct's own array, which every key fits.
+        unsafe { copy_key(&key, pointer(session.key.as_mut_ptr())?, KVC_KEY_BYTES)? };
+        Ok(session)
+    };
+    // SAFETY: by contract.
+    unsafe { put(out, open) }
+}
+
+/// Erases the entry that the session made, if it is still that one, and marks this struct closed. Closing twice, or
+/// closing a copy, is fine; so is a zeroed struct. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_NAME_TOO_LONG` for a damaged
+/// key, `KVC_ERR_STALE` when the registry is closed, `KVC_ERR_CORRUPT`, `KVC_ERR_BUSY`: still open, call again. One
+/// struct is for one thread at a time. O(entries).
+///
+/// # Safety
+/// The session is NULL or valid, and so is its registry unless its id is 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kvc_session_close(session: *mut RawSession) -> kvc_status_t {
+    let close = || {
+        // SAFETY: by contract.
+        let session = unsafe { pointer(session)?.as_mut() };
+        if session.id == 0 {
+            return Ok(());
+        }
+        // SAFETY: the struct's own array; a damaged one ends at its last byte.
+        let key = unsafe { key_at(session.key.as_ptr())? };
+        // SAFETY: by contract.
+        session::close(unsafe { registry_at(session.registry)? }, &key, &mut session.id)
+    };
+    status(close())
+}
+
+/// A reference of one's own to the cache behind a pointer.
+///
+/// # Safety
+/// As [`object`]; the cache's storage outlives its last reference.
+unsafe fn retained(cache: *const kvc_cache_t) -> Result<CacheRef<'static>, Error> {
+    // SAFETY: by contract.
+    let cache = unsafe { object(cache)? };
+    observe(cache.header().retain())?;
+    let cache: NonNull<_> = cache.as_ptr();
+    // SAFETY: the reference was counted a line above; storage of C lives as long as it says.
+    Ok(unsafe { CacheRef::from_raw(cache) })
+}

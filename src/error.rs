@@ -1,0 +1,181 @@
+//! Every way a call can fail.
+
+/// Why a call was refused. The numbers are the C status codes and are fixed for good; 0 is success.
+///
+/// A call that fails leaves everything as it was.
+///
+/// ```
+/// use kvcore::Error;
+/// assert_eq!(Error::Evicted.code(), 8);
+/// assert_eq!(Error::Evicted.name(), "KVC_ERR_EVICTED");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+#[repr(i32)]
+pub enum Error {
+    /// A null or misaligned pointer, zero tokens, a number outside its range, a wrong `struct_size`.
+    InvalidArgument = 1,
+    /// A config that contradicts itself or passes a limit; nothing is built.
+    InvalidConfig = 2,
+    /// No room now; room may come by a rewind, a removal or a release.
+    OutOfCapacity = 3,
+    /// Would not fit into the same cache even when empty.
+    NeverFits = 4,
+    /// More tokens than `max_write` allows.
+    StepTooLarge = 5,
+    /// No such layer.
+    BadLayer = 6,
+    /// A gap, or a position already held: a step continues its sequence.
+    BadPosition = 7,
+    /// The target needs rows that a window has already dropped.
+    Evicted = 8,
+    /// A rewind beyond the length.
+    CannotGrow = 9,
+    /// The cache was rewound, cleared or stepped since this plan was made.
+    StalePlan = 10,
+    /// Nothing stands under that name or index.
+    NotFound = 11,
+    /// The name or the slot is taken.
+    AlreadyExists = 12,
+    /// A fixed table has no free entry.
+    TableFull = 13,
+    /// A key, backend id, kind or face name over its limit, or empty.
+    NameTooLong = 14,
+    /// This cache does not offer that face.
+    WrongKind = 15,
+    /// The caller's buffer is too small.
+    BufferTooSmall = 16,
+    /// The lock is held and the caller may not wait.
+    Busy = 17,
+    /// The object was released.
+    Stale = 18,
+    /// Damaged storage or snapshot.
+    Corrupt = 19,
+    /// Not supported by this object.
+    Unsupported = 20,
+    /// Unknown sequence id.
+    BadSequence = 21,
+    /// A placement or commit without a declared step.
+    NoStep = 22,
+    /// Would change rows that another sequence also owns.
+    Shared = 23,
+}
+
+impl Error {
+    /// The C status code, 1 or more. O(1).
+    ///
+    /// ```
+    /// assert_eq!(kvcore::Error::Busy.code(), 17);
+    /// ```
+    #[must_use]
+    pub const fn code(self) -> i32 {
+        self as i32
+    }
+
+    /// The error of a C status code; none for 0 and for unknown numbers. O(1).
+    ///
+    /// ```
+    /// use kvcore::Error;
+    /// assert_eq!(Error::from_code(23), Some(Error::Shared));
+    /// assert_eq!(Error::from_code(0), None);
+    /// ```
+    #[must_use]
+    pub const fn from_code(code: i32) -> Option<Self> {
+        Some(match code {
+            1 => Self::InvalidArgument,
+            2 => Self::InvalidConfig,
+            3 => Self::OutOfCapacity,
+            4 => Self::NeverFits,
+            5 => Self::StepTooLarge,
+            6 => Self::BadLayer,
+            7 => Self::BadPosition,
+            8 => Self::Evicted,
+            9 => Self::CannotGrow,
+            10 => Self::StalePlan,
+            11 => Self::NotFound,
+            12 => Self::AlreadyExists,
+            13 => Self::TableFull,
+            14 => Self::NameTooLong,
+            15 => Self::WrongKind,
+            16 => Self::BufferTooSmall,
+            17 => Self::Busy,
+            18 => Self::Stale,
+            19 => Self::Corrupt,
+            20 => Self::Unsupported,
+            21 => Self::BadSequence,
+            22 => Self::NoStep,
+            23 => Self::Shared,
+            _ => return None,
+        })
+    }
+
+    /// The name of the C constant. O(1).
+    ///
+    /// ```
+    /// assert_eq!(kvcore::Error::NotFound.name(), "KVC_ERR_NOT_FOUND");
+    /// ```
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        let name = self.name_c().to_bytes();
+        // Every name is ASCII.
+        core::str::from_utf8(name).unwrap_or_default()
+    }
+
+    /// The same as a C string.
+    pub(crate) const fn name_c(self) -> &'static core::ffi::CStr {
+        match self {
+            Self::InvalidArgument => c"KVC_ERR_INVALID_ARGUMENT",
+            Self::InvalidConfig => c"KVC_ERR_INVALID_CONFIG",
+            Self::OutOfCapacity => c"KVC_ERR_OUT_OF_CAPACITY",
+            Self::NeverFits => c"KVC_ERR_NEVER_FITS",
+            Self::StepTooLarge => c"KVC_ERR_STEP_TOO_LARGE",
+            Self::BadLayer => c"KVC_ERR_BAD_LAYER",
+            Self::BadPosition => c"KVC_ERR_BAD_POSITION",
+            Self::Evicted => c"KVC_ERR_EVICTED",
+            Self::CannotGrow => c"KVC_ERR_CANNOT_GROW",
+            Self::StalePlan => c"KVC_ERR_STALE_PLAN",
+            Self::NotFound => c"KVC_ERR_NOT_FOUND",
+            Self::AlreadyExists => c"KVC_ERR_ALREADY_EXISTS",
+            Self::TableFull => c"KVC_ERR_TABLE_FULL",
+            Self::NameTooLong => c"KVC_ERR_NAME_TOO_LONG",
+            Self::WrongKind => c"KVC_ERR_WRONG_KIND",
+            Self::BufferTooSmall => c"KVC_ERR_BUFFER_TOO_SMALL",
+            Self::Busy => c"KVC_ERR_BUSY",
+            Self::Stale => c"KVC_ERR_STALE",
+            Self::Corrupt => c"KVC_ERR_CORRUPT",
+            Self::Unsupported => c"KVC_ERR_UNSUPPORTED",
+            Self::BadSequence => c"KVC_ERR_BAD_SEQUENCE",
+            Self::NoStep => c"KVC_ERR_NO_STEP",
+            Self::Shared => c"KVC_ERR_SHARED",
+        }
+    }
+}
+
+impl core::fmt::Display for Error {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl core::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::Error;
+
+    #[test]
+    fn codes_and_names_are_one_to_one() {
+        for code in 1..=23 {
+            let error = Error::from_code(code).expect("a code of the table");
+            assert_eq!(error.code(), code);
+            assert!(error.name().starts_with("KVC_ERR_"));
+            for other in 1..code {
+                assert_ne!(Error::from_code(other).map(Error::name), Some(error.name()));
+            }
+        }
+        for code in [i32::MIN, -1, 0, 24, i32::MAX] {
+            assert_eq!(Error::from_code(code), None);
+        }
+    }
+}

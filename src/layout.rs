@@ -1,0 +1,232 @@
+//! The arithmetic of a layer's pool: position to row, and a step to its runs. No state, no cache.
+//!
+//! With window `w`, sinks `s`, `max_write` `mw` and `rollback` `rb`, a ring has `R = w + mw - 1 + rb` rows
+//! beside its `s` sink rows. The row of position `p` is `p` in a flat layer and below `s`, else
+//! `s + (p - s) mod R`. A step of `n <= mw` tokens reads at most `w - 1 + n <= R` ring rows, so that it never
+//! overwrites a row that it reads; the `rb` extra rows let as many rejected tokens be taken back.
+//!
+//! ```
+//! use kvcore::{Layer, layout::Layout};
+//! let layout = Layout::new(&Layer::ring(4).with_sinks(1), 2, 0, kvcore::UNBOUNDED)?;
+//! assert_eq!(layout.rows(), 1 + 4 + 2 - 1);
+//! assert_eq!(layout.row(0), 0);
+//! assert_eq!(layout.row(6), layout.row(1)); // the ring came round
+//! # Ok::<(), kvcore::Error>(())
+//! ```
+
+use crate::error::Error;
+use crate::layer::{LAYER_FLAT, Layer};
+use crate::limits::UNBOUNDED;
+use crate::plan::{MASK_CAUSAL, MASK_NONE, MASK_WINDOW, Run, SeqPlan};
+
+/// Where the positions of a layer are: flat, or sinks and a ring.
+///
+/// ```
+/// use kvcore::{Layer, layout::Layout};
+/// let flat = Layout::new(&Layer::flat(), 0, 0, 1024)?;
+/// assert_eq!((flat.rows(), flat.row(77)), (1024, 77));
+/// # Ok::<(), kvcore::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(C)]
+pub struct Layout {
+    /// 0: flat.
+    pub(crate) window: u32,
+    pub(crate) sinks: u32,
+    /// Rows of the ring; of the whole pool in a flat layout.
+    pub(crate) ring: u32,
+}
+
+impl Layout {
+    /// The layout of `layer` in a cache of `capacity` positions. `max_write` 0 means the layer's window. O(1).
+    ///
+    /// # Errors
+    /// `InvalidConfig` for a layer that contradicts itself, and for sinks that leave no room for a ring.
+    ///
+    /// ```
+    /// use kvcore::{Error, Layer, layout::Layout};
+    /// let full = Layout::new(&Layer::ring(8).with_sinks(4), 1, 0, 4);
+    /// assert_eq!(full, Err(Error::InvalidConfig));
+    /// ```
+    pub fn new(layer: &Layer, max_write: u32, rollback: u32, capacity: u32) -> Result<Self, Error> {
+        layer.check()?;
+        if layer.kind == LAYER_FLAT {
+            return Ok(Self { window: 0, sinks: 0, ring: capacity });
+        }
+        let Some(room @ 1..) = capacity.checked_sub(layer.sinks) else { return Err(Error::InvalidConfig) };
+        let max_write = step_limit(layer, max_write);
+        let wanted = u64::from(layer.window) + u64::from(max_write) - 1 + u64::from(rollback);
+        let ring = u32::try_from(wanted).unwrap_or(UNBOUNDED).min(room);
+        Ok(Self { window: layer.window, sinks: layer.sinks, ring })
+    }
+
+    /// Rows of the pool, at most. O(1).
+    ///
+    /// ```
+    /// use kvcore::{Layer, layout::Layout};
+    /// // A ring never needs more rows than there are positions.
+    /// assert_eq!(Layout::new(&Layer::ring(100), 100, 0, 64)?.rows(), 64);
+    /// # Ok::<(), kvcore::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn rows(&self) -> u32 {
+        self.sinks + self.ring
+    }
+
+    /// The row of a position. O(1), with a division in a ring.
+    ///
+    /// ```
+    /// use kvcore::{Layer, layout::Layout};
+    /// let ring = Layout::new(&Layer::ring(3), 1, 0, kvcore::UNBOUNDED)?;
+    /// assert_eq!([0, 1, 2, 3, 4].map(|position| ring.row(position)), [0, 1, 2, 0, 1]);
+    /// # Ok::<(), kvcore::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn row(&self, position: u32) -> u32 {
+        if self.is_flat() || position < self.sinks { position } else { self.sinks + self.index(position) }
+    }
+
+    /// Whether every position has a row of its own.
+    pub(crate) const fn is_flat(&self) -> bool {
+        self.window == 0
+    }
+
+    /// Place in the ring of a position, or of the first ring position for one among the sinks.
+    pub(crate) const fn index(&self, position: u32) -> u32 {
+        // A layout has at least one ring row; `checked_rem` spares the panic of a division by zero.
+        match position.saturating_sub(self.sinks).checked_rem(self.ring) {
+            Some(index) => index,
+            None => 0,
+        }
+    }
+
+    /// `index` moved on by `by` ring rows, without a division; `by` is at most the ring's rows.
+    pub(crate) const fn index_after(&self, index: u32, by: u32) -> u32 {
+        let left = self.ring - index;
+        if by < left { index + by } else { by - left }
+    }
+
+    /// The plan of the step `position .. position + n`, whose first ring position is at `index`.
+    ///
+    /// `n` is at least 1 and within the step limit, `position + n` fits 32 bits.
+    #[inline]
+    pub(crate) fn plan_at(&self, position: u32, n: u32, index: u32, plan: &mut SeqPlan) {
+        plan.position = position;
+        plan.n_tokens = n;
+        plan.window = self.window;
+        plan.sinks = self.sinks;
+        if self.is_flat() {
+            plan_flat(position, n, plan);
+        } else {
+            self.plan_write(position, n, index, plan);
+            self.plan_read(position, n, index, plan);
+        }
+    }
+
+    #[inline]
+    fn plan_write(&self, position: u32, n: u32, index: u32, plan: &mut SeqPlan) {
+        let left = self.ring - index;
+        if position < self.sinks {
+            // The ring begins where the sinks end.
+            plan.write[0] = Run { start: position, len: n, pos: position };
+            plan.n_write = 1;
+        } else if n <= left {
+            plan.write[0] = Run { start: self.sinks + index, len: n, pos: position };
+            plan.n_write = 1;
+        } else {
+            plan.write[0] = Run { start: self.sinks + index, len: left, pos: position };
+            plan.write[1] = Run { start: self.sinks, len: n - left, pos: position + left };
+            plan.n_write = 2;
+        }
+    }
+
+    #[inline]
+    fn plan_read(&self, position: u32, n: u32, index: u32, plan: &mut SeqPlan) {
+        let (sinks, end) = (self.sinks, position + n);
+        let from = position.saturating_sub(self.window - 1);
+        plan.mask = match n {
+            1 => MASK_NONE,
+            _ if end.saturating_sub(sinks) <= self.window => MASK_CAUSAL,
+            _ => MASK_WINDOW,
+        };
+        if from <= sinks {
+            // All history so far, and with n <= mw the ring has not come round: one run.
+            return plan_history(end, plan);
+        }
+        let behind = self.window - 1;
+        let first = if behind <= index { index - behind } else { index + (self.ring - behind) };
+        let (len, left) = (behind + n, self.ring - first);
+        plan.read_len = sinks + len;
+        let head = Run { start: sinks + first, len: len.min(left), pos: from };
+        let ring = if sinks > 0 {
+            let [kept, ring @ ..] = &mut plan.read;
+            *kept = Run { start: 0, len: sinks, pos: 0 };
+            plan.n_read = 2;
+            ring
+        } else {
+            plan.n_read = 1;
+            let [ring @ .., _] = &mut plan.read;
+            ring
+        };
+        ring[0] = head;
+        plan.rows_needed = head.start + head.len;
+        if len > left {
+            ring[1] = Run { start: sinks, len: len - left, pos: from + left };
+            plan.n_read += 1;
+        }
+    }
+}
+
+/// Reads everything from row 0 on, where position and row are the same.
+#[inline]
+const fn plan_history(end: u32, plan: &mut SeqPlan) {
+    plan.read[0] = Run { start: 0, len: end, pos: 0 };
+    plan.n_read = 1;
+    plan.read_len = end;
+    plan.rows_needed = end;
+}
+
+#[inline]
+const fn plan_flat(position: u32, n: u32, plan: &mut SeqPlan) {
+    plan.write[0] = Run { start: position, len: n, pos: position };
+    plan.n_write = 1;
+    plan.mask = if n == 1 { MASK_NONE } else { MASK_CAUSAL };
+    plan_history(position + n, plan);
+}
+
+/// Most tokens of a step by this layer's own layout; 0 means its window, and no bound in a flat layer.
+pub(crate) const fn step_limit(layer: &Layer, max_write: u32) -> u32 {
+    match max_write {
+        0 if layer.kind == LAYER_FLAT => UNBOUNDED,
+        0 => layer.window,
+        some => some,
+    }
+}
+
+/// The plan of the step `position .. position + n`, by arithmetic alone: any position, no cache, no end to
+/// the pool. O(1).
+///
+/// # Errors
+/// `InvalidConfig` for a layer that contradicts itself, `InvalidArgument` for zero tokens or positions over
+/// 32 bits, `StepTooLarge` for more than `max_write` tokens.
+///
+/// ```
+/// use kvcore::{Layer, Run, layout};
+/// let plan = layout::plan(&Layer::ring(4), 4, 0, 6, 2)?; // 7 rows
+/// assert_eq!(plan.writes(), [Run { start: 6, len: 1, pos: 6 }, Run { start: 0, len: 1, pos: 7 }]);
+/// assert_eq!(plan.reads(), [Run { start: 3, len: 4, pos: 3 }, Run { start: 0, len: 1, pos: 7 }]);
+/// # Ok::<(), kvcore::Error>(())
+/// ```
+pub fn plan(layer: &Layer, max_write: u32, rollback: u32, position: u32, n: u32) -> Result<SeqPlan, Error> {
+    if n == 0 || position.checked_add(n).is_none() {
+        return Err(Error::InvalidArgument);
+    }
+    let layout = Layout::new(layer, max_write, rollback, UNBOUNDED)?;
+    if n > step_limit(layer, max_write) {
+        return Err(Error::StepTooLarge);
+    }
+    let mut plan = SeqPlan::EMPTY;
+    layout.plan_at(position, n, layout.index(position), &mut plan);
+    Ok(plan)
+}

@@ -1,0 +1,447 @@
+//! The counted reference to a cache of any kind, as Rust has it.
+
+use core::cell::Cell;
+use core::ffi::CStr;
+use core::marker::PhantomData;
+use core::ptr::NonNull;
+
+use super::header::Header;
+use super::object::Object;
+use crate::config::Config;
+use crate::error::Error;
+use crate::event::observe;
+use crate::layer::LayerInfo;
+use crate::plan::SeqPlan;
+
+/// An object that a backend attaches to a cache, and finds again by the name.
+///
+/// # Safety
+/// No two types that implement this, anywhere in the image, C code included, may use the same name.
+///
+/// ```
+/// struct Pool { rows: u32 }
+/// // SAFETY: this name belongs to this type alone.
+/// unsafe impl kvcore::Face for Pool {
+///     const NAME: &'static core::ffi::CStr = c"example.pool";
+/// }
+/// # assert_eq!(Pool { rows: 1 }.rows, 1);
+/// ```
+pub unsafe trait Face: Sync + 'static {
+    /// 1 to 63 bytes.
+    const NAME: &'static CStr;
+}
+
+/// A counted reference to a cache that lives in storage borrowed for `'a`. Dropping it lets go; the last
+/// one ends the cache.
+///
+/// Every call is atomic, takes the cache's lock for its own time, and may answer `Busy`. All references to
+/// one cache have the same `'a`, so a face attached through one is good for all.
+///
+/// ```
+/// use kvcore::{Config, Layer, SequenceStorage};
+/// static STORAGE: SequenceStorage<2> = SequenceStorage::new();
+/// let cache = STORAGE.init(&Config::new(64, 2, &[Layer::flat()]))?;
+/// let backend = cache.retain()?;
+/// let plan = backend.plan(0, 0, 3)?;
+/// backend.commit(&plan, 3)?;
+/// assert_eq!(cache.length()?, 3);
+/// # Ok::<(), kvcore::Error>(())
+/// ```
+///
+/// A reference does not outlive its storage:
+///
+/// ```compile_fail,E0597
+/// use kvcore::{Config, Layer, SequenceStorage};
+/// let cache;
+/// {
+///     let storage = SequenceStorage::<2>::new();
+///     cache = storage.init(&Config::new(64, 2, &[Layer::flat()])).unwrap();
+/// }
+/// cache.length();
+/// ```
+pub struct CacheRef<'a> {
+    cache: NonNull<Header>,
+    /// Invariant: a face with a shorter life must not be attached through a shortened reference.
+    storage: PhantomData<Cell<&'a ()>>,
+}
+
+// SAFETY: everything behind the pointer is atomic or locked, and faces are `Sync`.
+unsafe impl Send for CacheRef<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for CacheRef<'_> {}
+
+impl<'a> CacheRef<'a> {
+    /// # Safety
+    /// The caller gives up a reference that it owns, to a cache in storage that stays during `'a`.
+    #[must_use]
+    pub unsafe fn from_raw(cache: NonNull<Header>) -> Self {
+        Self { cache, storage: PhantomData }
+    }
+
+    /// The cache as C has it; the reference is the caller's to release.
+    ///
+    /// ```
+    /// # use kvcore::{CacheRef, Config, Layer, SequenceStorage};
+    /// let storage = SequenceStorage::<1>::new();
+    /// let raw = storage.init(&Config::new(8, 1, &[Layer::flat()]))?.into_raw();
+    /// // SAFETY: this is the reference that was given up a line above.
+    /// drop(unsafe { CacheRef::from_raw(raw) });
+    /// # Ok::<(), kvcore::Error>(())
+    /// ```
+    #[must_use]
+    pub fn into_raw(self) -> NonNull<Header> {
+        let cache = self.cache;
+        core::mem::forget(self);
+        cache
+    }
+
+    /// The cache as C has it; the reference stays here.
+    ///
+    /// ```
+    /// # use kvcore::{Config, Layer, SequenceStorage};
+    /// let storage = SequenceStorage::<1>::new();
+    /// let cache = storage.init(&Config::new(8, 1, &[Layer::flat()]))?;
+    /// assert_eq!(cache.as_raw(), cache.retain()?.as_raw());
+    /// # Ok::<(), kvcore::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn as_raw(&self) -> NonNull<Header> {
+        self.cache
+    }
+
+    pub(crate) const fn object(&self) -> Object {
+        // SAFETY: `self` holds a reference.
+        unsafe { Object::new(self.cache) }
+    }
+
+    /// One more reference. Never `Busy`. O(1).
+    ///
+    /// # Errors
+    /// `OutOfCapacity` at 2^32 - 1 references.
+    ///
+    /// ```
+    /// # use kvcore::{Config, Layer, SequenceStorage};
+    /// let storage = SequenceStorage::<1>::new();
+    /// let cache = storage.init(&Config::new(8, 1, &[Layer::flat()]))?;
+    /// let other = cache.retain()?;
+    /// drop(cache);
+    /// assert_eq!(other.length()?, 0);
+    /// # Ok::<(), kvcore::Error>(())
+    /// ```
+    pub fn retain(&self) -> Result<Self, Error> {
+        observe(self.retain_quietly())
+    }
+
+    /// The same without an event, for calls under a lock.
+    pub(crate) fn retain_quietly(&self) -> Result<Self, Error> {
+        self.object().header().retain()?;
+        Ok(Self { cache: self.cache, storage: PhantomData })
+    }
+
+    /// The family that the cache plays: [`crate::KIND_SEQUENCE`], … O(1), takes no lock.
+    ///
+    /// ```
+    /// # use kvcore::{Config, Layer, SequenceStorage};
+    /// let storage = SequenceStorage::<1>::new();
+    /// let cache = storage.init(&Config::new(8, 1, &[Layer::flat()]))?;
+    /// assert_eq!(cache.kind(), kvcore::KIND_SEQUENCE);
+    /// # Ok::<(), kvcore::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn kind(&self) -> u32 {
+        self.object().header().kind()
+    }
+
+    /// As [`crate::SequenceInner::capacity`].
+    ///
+    /// # Errors
+    /// `Busy`; `WrongKind` from an external cache without it.
+    ///
+    /// ```
+    /// # use kvcore::{Config, Layer, SequenceStorage};
+    /// # let storage = SequenceStorage::<1>::new();
+    /// let cache = storage.init(&Config::new(8, 1, &[Layer::flat()]))?;
+    /// assert_eq!(cache.capacity()?, 8);
+    /// # Ok::<(), kvcore::Error>(())
+    /// ```
+    pub fn capacity(&self) -> Result<u32, Error> {
+        self.object().capacity()
+    }
+
+    /// Empties the cache, whatever its kind. Plans made before are stale.
+    ///
+    /// # Errors
+    /// `Busy`; `WrongKind` from an external cache without it.
+    ///
+    /// ```
+    /// # use kvcore::{Config, Layer, SequenceStorage};
+    /// # let storage = SequenceStorage::<1>::new();
+    /// let cache = storage.init(&Config::new(8, 1, &[Layer::flat()]))?;
+    /// cache.clear()?;
+    /// # Ok::<(), kvcore::Error>(())
+    /// ```
+    pub fn clear(&self) -> Result<(), Error> {
+        self.object().clear()
+    }
+
+    /// The resolved config, as [`crate::SequenceInner::config`].
+    ///
+    /// # Errors
+    /// `Busy`; `WrongKind` from an external cache.
+    ///
+    /// ```
+    /// # use kvcore::{Config, Layer, SequenceStorage};
+    /// # let storage = SequenceStorage::<1>::new();
+    /// let cache = storage.init(&Config::new(8, 1, &[Layer::flat()]))?;
+    /// assert_eq!(cache.config()?.n_layers, 1);
+    /// # Ok::<(), kvcore::Error>(())
+    /// ```
+    pub fn config(&self) -> Result<Config<'static>, Error> {
+        self.object().config()
+    }
+
+    /// What is known about a layer.
+    ///
+    /// # Errors
+    /// `BadLayer`, `Busy`; `WrongKind` from an external cache.
+    ///
+    /// ```
+    /// # use kvcore::{Config, Layer, SequenceStorage};
+    /// # let storage = SequenceStorage::<1>::new();
+    /// let cache = storage.init(&Config::new(8, 1, &[Layer::flat()]))?;
+    /// assert_eq!(cache.layer(0)?.rows, 8);
+    /// # Ok::<(), kvcore::Error>(())
+    /// ```
+    pub fn layer(&self, layer: u32) -> Result<LayerInfo, Error> {
+        self.object().layer(layer)
+    }
+
+    /// As [`crate::SequenceInner::can_extend`].
+    ///
+    /// # Errors
+    /// `InvalidArgument` for zero tokens, `Busy`, `WrongKind`.
+    ///
+    /// ```
+    /// # use kvcore::{Config, Layer, SequenceStorage};
+    /// # let storage = SequenceStorage::<1>::new();
+    /// let cache = storage.init(&Config::new(8, 1, &[Layer::flat()]))?;
+    /// assert!(!cache.can_extend(9)?);
+    /// # Ok::<(), kvcore::Error>(())
+    /// ```
+    pub fn can_extend(&self, n: u32) -> Result<bool, Error> {
+        self.object().can_extend(n)
+    }
+
+    /// Tokens held.
+    ///
+    /// # Errors
+    /// `Busy`, `WrongKind`.
+    ///
+    /// ```
+    /// # use kvcore::{Config, Layer, SequenceStorage};
+    /// # let storage = SequenceStorage::<1>::new();
+    /// let cache = storage.init(&Config::new(8, 1, &[Layer::flat()]))?;
+    /// assert_eq!(cache.length()?, 0);
+    /// # Ok::<(), kvcore::Error>(())
+    /// ```
+    pub fn length(&self) -> Result<u32, Error> {
+        self.object().length()
+    }
+
+    /// As [`crate::SequenceInner::rewind`].
+    ///
+    /// # Errors
+    /// `CannotGrow`, `Evicted`, `Busy`, `WrongKind`.
+    ///
+    /// ```
+    /// # use kvcore::{Config, Error, Layer, SequenceStorage};
+    /// # let storage = SequenceStorage::<1>::new();
+    /// let cache = storage.init(&Config::new(8, 1, &[Layer::flat()]))?;
+    /// assert_eq!(cache.rewind(1), Err(Error::CannotGrow));
+    /// # Ok::<(), kvcore::Error>(())
+    /// ```
+    pub fn rewind(&self, length: u32) -> Result<(), Error> {
+        self.object().rewind(length)
+    }
+
+    /// As [`crate::SequenceInner::rewind_floor`].
+    ///
+    /// # Errors
+    /// `Busy`, `WrongKind`.
+    ///
+    /// ```
+    /// # use kvcore::{Config, Layer, SequenceStorage};
+    /// # let storage = SequenceStorage::<1>::new();
+    /// let cache = storage.init(&Config::new(8, 1, &[Layer::flat()]))?;
+    /// assert_eq!(cache.rewind_floor()?, 0);
+    /// # Ok::<(), kvcore::Error>(())
+    /// ```
+    pub fn rewind_floor(&self) -> Result<u32, Error> {
+        self.object().rewind_floor()
+    }
+
+    /// As [`crate::SequenceInner::plan`].
+    ///
+    /// # Errors
+    /// Those of [`crate::SequenceInner::plan`], `Busy`, `WrongKind`.
+    ///
+    /// ```
+    /// # use kvcore::{Config, Layer, SequenceStorage};
+    /// # let storage = SequenceStorage::<1>::new();
+    /// let cache = storage.init(&Config::new(8, 1, &[Layer::flat()]))?;
+    /// assert_eq!(cache.plan(0, 0, 2)?.read_len, 2);
+    /// # Ok::<(), kvcore::Error>(())
+    /// ```
+    pub fn plan(&self, layer: u32, position: u32, n: u32) -> Result<SeqPlan, Error> {
+        let mut plan = SeqPlan::EMPTY;
+        // SAFETY: a plan on this stack.
+        unsafe { self.object().plan(layer, position, n, &raw mut plan) }?;
+        Ok(plan)
+    }
+
+    /// As [`crate::SequenceInner::plan_step`].
+    ///
+    /// # Errors
+    /// Those of [`crate::SequenceInner::plan_step`], `Busy`, `WrongKind`.
+    ///
+    /// ```
+    /// # use kvcore::{Config, Layer, SeqPlan, SequenceStorage};
+    /// # let storage = SequenceStorage::<1>::new();
+    /// let cache = storage.init(&Config::new(8, 1, &[Layer::flat()]))?;
+    /// let mut plans = [SeqPlan::EMPTY; 8];
+    /// assert_eq!(cache.plan_step(0, 2, &mut plans)?, 1);
+    /// # Ok::<(), kvcore::Error>(())
+    /// ```
+    pub fn plan_step(&self, position: u32, n: u32, plans: &mut [SeqPlan]) -> Result<usize, Error> {
+        let cap = u32::try_from(plans.len()).unwrap_or(u32::MAX);
+        // SAFETY: a slice of at least `cap` plans.
+        let groups = unsafe { self.object().plan_step(position, n, plans.as_mut_ptr(), cap) };
+        groups.map(|groups| groups as usize).map_err(|(error, _)| error)
+    }
+
+    /// As [`crate::SequenceInner::commit`].
+    ///
+    /// # Errors
+    /// `InvalidArgument`, `StalePlan`, `Busy`, `WrongKind`.
+    ///
+    /// ```
+    /// # use kvcore::{Config, Layer, SequenceStorage};
+    /// # let storage = SequenceStorage::<1>::new();
+    /// let cache = storage.init(&Config::new(8, 1, &[Layer::flat()]))?;
+    /// let plan = cache.plan(0, 0, 2)?;
+    /// cache.commit(&plan, 1)?;
+    /// assert_eq!(cache.length()?, 1);
+    /// # Ok::<(), kvcore::Error>(())
+    /// ```
+    pub fn commit(&self, plan: &SeqPlan, accepted: u32) -> Result<(), Error> {
+        self.object().commit(plan, accepted)
+    }
+
+    /// Attaches an object, which is found by its name from every reference to this cache. O(faces).
+    ///
+    /// # Errors
+    /// `NameTooLong`, `AlreadyExists` for a taken name, `TableFull` beyond 4 faces, `Busy`.
+    ///
+    /// ```
+    /// # use kvcore::{Config, Face, Layer, SequenceStorage};
+    /// struct Pool(u32);
+    /// // SAFETY: this name belongs to this type alone.
+    /// unsafe impl Face for Pool {
+    ///     const NAME: &'static core::ffi::CStr = c"doc.pool";
+    /// }
+    /// let (pool, storage) = (Pool(7), SequenceStorage::<1>::new());
+    /// let cache = storage.init(&Config::new(8, 1, &[Layer::flat()]))?;
+    /// cache.set_face(&pool)?;
+    /// assert_eq!(cache.retain()?.face::<Pool>()?.0, 7);
+    /// cache.drop_face::<Pool>()?;
+    /// assert!(cache.face::<Pool>().is_err());
+    /// # Ok::<(), kvcore::Error>(())
+    /// ```
+    ///
+    /// An object that goes before the cache does cannot be attached:
+    ///
+    /// ```compile_fail,E0597
+    /// # use kvcore::{Config, Face, Layer, SequenceStorage};
+    /// # struct Pool(u32);
+    /// # unsafe impl Face for Pool { const NAME: &'static core::ffi::CStr = c"doc.pool"; }
+    /// let storage = SequenceStorage::<1>::new();
+    /// let cache = storage.init(&Config::new(8, 1, &[Layer::flat()])).unwrap();
+    /// {
+    ///     let pool = Pool(7);
+    ///     cache.set_face(&pool).unwrap();
+    /// }
+    /// cache.face::<Pool>();
+    /// ```
+    pub fn set_face<F: Face>(&self, face: &'a F) -> Result<(), Error> {
+        observe(
+            check_name(F::NAME)
+                .and_then(|()| self.object().header().set_face(F::NAME, NonNull::from(face).cast(), None)),
+        )
+    }
+
+    /// The object attached under the face's name. O(faces).
+    ///
+    /// # Errors
+    /// `NotFound`, `Busy`.
+    ///
+    /// ```
+    /// # use kvcore::{Config, Error, Face, Layer, SequenceStorage};
+    /// # struct Pool(u32);
+    /// # unsafe impl Face for Pool { const NAME: &'static core::ffi::CStr = c"doc.pool"; }
+    /// # let storage = SequenceStorage::<1>::new();
+    /// let cache = storage.init(&Config::new(8, 1, &[Layer::flat()]))?;
+    /// assert_eq!(cache.face::<Pool>().err(), Some(Error::NotFound));
+    /// # Ok::<(), kvcore::Error>(())
+    /// ```
+    pub fn face<F: Face>(&self) -> Result<&'a F, Error> {
+        let object = observe(self.object().header().face(F::NAME))?;
+        // SAFETY: by `Face`'s contract only a `&'a F` was attached under this name.
+        Ok(unsafe { object.cast::<F>().as_ref() })
+    }
+
+    /// Takes a face off; references to the object stay good. O(faces).
+    ///
+    /// # Errors
+    /// `NotFound`, `Busy`.
+    ///
+    /// ```
+    /// # use kvcore::{Config, Error, Face, Layer, SequenceStorage};
+    /// # struct Pool(u32);
+    /// # unsafe impl Face for Pool { const NAME: &'static core::ffi::CStr = c"doc.pool"; }
+    /// # let storage = SequenceStorage::<1>::new();
+    /// let cache = storage.init(&Config::new(8, 1, &[Layer::flat()]))?;
+    /// assert_eq!(cache.drop_face::<Pool>(), Err(Error::NotFound));
+    /// # Ok::<(), kvcore::Error>(())
+    /// ```
+    pub fn drop_face<F: Face>(&self) -> Result<(), Error> {
+        observe(self.object().header().drop_face(F::NAME))
+    }
+}
+
+/// Refuses an empty name and one over the limit.
+pub(crate) fn check_name(name: &CStr) -> Result<(), Error> {
+    match name.count_bytes() {
+        1..=crate::limits::MAX_NAME => Ok(()),
+        _ => Err(Error::NameTooLong),
+    }
+}
+
+impl Drop for CacheRef<'_> {
+    fn drop(&mut self) {
+        // SAFETY: `self` owns a reference and ends here. Its count cannot be zero, so this does not fail.
+        let _ = unsafe { Header::release(self.cache) };
+    }
+}
+
+impl core::fmt::Debug for CacheRef<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("CacheRef").field("cache", &self.cache).field("kind", &self.kind()).finish()
+    }
+}
+
+#[cfg(feature = "defmt")]
+impl defmt::Format for CacheRef<'_> {
+    fn format(&self, f: defmt::Formatter<'_>) {
+        defmt::write!(f, "CacheRef(kind {})", self.kind());
+    }
+}

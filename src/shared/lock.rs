@@ -1,0 +1,88 @@
+//! The lock: no call ever hangs. Either a spin lock with a bounded number of tries, or a critical section.
+
+use crate::error::Error;
+
+/// How often a call tries before it answers `Busy`. With an operating system the holder will run again (on
+/// two cores with 8 threads 2^20 tries never failed, 200 failed in 4 %); on bare metal the holder may be
+/// what this very interrupt preempted.
+#[cfg(not(any(feature = "critical-section", loom)))]
+pub(crate) const TRIES: u32 = if cfg!(target_os = "none") { 64 } else { 1 << 20 };
+
+/// A value that one call at a time may touch.
+#[cfg(not(any(feature = "critical-section", loom)))]
+#[repr(C, align(4))]
+pub(crate) struct Lock<T>(spin::mutex::SpinMutex<T>);
+
+#[cfg(not(any(feature = "critical-section", loom)))]
+impl<T> Lock<T> {
+    pub(crate) const fn new(value: T) -> Self {
+        Self(spin::mutex::SpinMutex::new(value))
+    }
+
+    /// Runs `f` on the value. `f` must not lock again and must not call foreign code.
+    #[inline]
+    pub(crate) fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> Result<R, Error> {
+        if let Some(mut value) = self.0.try_lock() {
+            return Ok(f(&mut value));
+        }
+        match self.wait() {
+            Some(mut value) => Ok(f(&mut value)),
+            None => Err(Error::Busy),
+        }
+    }
+
+    #[cold]
+    fn wait(&self) -> Option<spin::mutex::SpinMutexGuard<'_, T>> {
+        for _ in 1..TRIES {
+            core::hint::spin_loop();
+            if let Some(value) = self.0.try_lock() {
+                return Some(value);
+            }
+        }
+        None
+    }
+}
+
+/// A value that one call at a time may touch.
+#[cfg(all(feature = "critical-section", not(loom)))]
+#[repr(C, align(4))]
+pub(crate) struct Lock<T>(core::cell::UnsafeCell<T>);
+
+// SAFETY: the value is only touched inside a critical section, which excludes every other context that
+// could touch it; so it moves between contexts, and `T: Send` is what that takes.
+#[cfg(all(feature = "critical-section", not(loom)))]
+unsafe impl<T: Send> Sync for Lock<T> {}
+
+#[cfg(all(feature = "critical-section", not(loom)))]
+impl<T> Lock<T> {
+    pub(crate) const fn new(value: T) -> Self {
+        Self(core::cell::UnsafeCell::new(value))
+    }
+
+    /// Runs `f` on the value. `f` must not lock again and must not call foreign code.
+    #[inline]
+    #[allow(clippy::unnecessary_wraps)] // the other lock can fail
+    pub(crate) fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> Result<R, Error> {
+        // SAFETY: interrupts are off, so nobody else is in here, and `f` does not lock again.
+        Ok(super::critical::with(|| f(unsafe { &mut *self.0.get() })))
+    }
+}
+
+/// A value that one call at a time may touch, known to the model checker.
+#[cfg(loom)]
+pub(crate) struct Lock<T>(loom::sync::Mutex<T>);
+
+#[cfg(loom)]
+impl<T> Lock<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(loom::sync::Mutex::new(value))
+    }
+
+    /// Runs `f` on the value, or answers `Busy` at the first failed try: the shortest bound there is.
+    pub(crate) fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> Result<R, Error> {
+        match self.0.try_lock() {
+            Ok(mut value) => Ok(f(&mut value)),
+            Err(_) => Err(Error::Busy),
+        }
+    }
+}

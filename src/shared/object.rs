@@ -1,0 +1,173 @@
+//! A borrowed cache of any kind: the calls, without ownership. The handle and the C layer stand on it.
+
+use core::cell::Cell;
+use core::ptr::NonNull;
+
+use super::external::{self, External};
+use super::header::{Header, Tag};
+use super::sequence::with_sequence;
+use crate::config::Config;
+use crate::error::Error;
+use crate::event::{Event, emit, observe};
+use crate::layer::LayerInfo;
+use crate::plan::SeqPlan;
+use crate::sequence::SequenceView;
+
+/// A cache that somebody else keeps alive.
+#[derive(Clone, Copy)]
+pub(crate) struct Object(NonNull<Header>);
+
+impl Object {
+    /// # Safety
+    /// The caller holds a reference to the cache for as long as the object and its copies are used.
+    pub(crate) const unsafe fn new(cache: NonNull<Header>) -> Self {
+        Self(cache)
+    }
+
+    #[cfg(feature = "capi")]
+    pub(crate) const fn as_ptr(self) -> NonNull<Header> {
+        self.0
+    }
+
+    pub(crate) const fn header(&self) -> &Header {
+        // SAFETY: alive by the contract of `new`; what changes in a header is behind its lock or atomic.
+        unsafe { self.0.as_ref() }
+    }
+
+    pub(crate) fn capacity(self) -> Result<u32, Error> {
+        // SAFETY: the table came with the cache.
+        observe(unsafe { (self.header().ops().capacity)(self.0) })
+    }
+
+    pub(crate) fn clear(self) -> Result<(), Error> {
+        // SAFETY: the table came with the cache.
+        observe(unsafe { (self.header().ops().clear)(self.0) })
+    }
+
+    pub(crate) fn config(self) -> Result<Config<'static>, Error> {
+        // SAFETY: the table came with the cache.
+        observe(unsafe { (self.header().ops().config)(self.0) })
+    }
+
+    pub(crate) fn layer(self, layer: u32) -> Result<LayerInfo, Error> {
+        // SAFETY: the table came with the cache.
+        observe(unsafe { (self.header().ops().layer)(self.0, layer) })
+    }
+
+    /// A call of the one-sequence face: on our own kind behind the lock, on a foreign one through its table.
+    #[inline]
+    fn one_sequence<R>(
+        self,
+        ours: impl FnOnce(&mut SequenceView) -> Result<R, Error>,
+        theirs: impl FnOnce(&External) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        let header = self.header();
+        let result = if header.is(Tag::Sequence) {
+            // SAFETY: the tag says what stands behind the header.
+            unsafe { with_sequence(self.0, ours) }.and_then(|result| result)
+        } else if header.is(Tag::External) {
+            // SAFETY: as above.
+            theirs(unsafe { external::body(self.0) })
+        } else {
+            Err(Error::WrongKind)
+        };
+        observe(result)
+    }
+
+    pub(crate) fn can_extend(self, n: u32) -> Result<bool, Error> {
+        self.one_sequence(|cache| cache.can_extend(n), |cache| cache.can_extend(n))
+    }
+
+    pub(crate) fn length(self) -> Result<u32, Error> {
+        self.one_sequence(|cache| Ok(cache.length()), External::length)
+    }
+
+    pub(crate) fn rewind(self, length: u32) -> Result<(), Error> {
+        self.one_sequence(|cache| cache.rewind(length), |cache| cache.rewind(length))
+    }
+
+    pub(crate) fn rewind_floor(self) -> Result<u32, Error> {
+        self.one_sequence(|cache| Ok(cache.rewind_floor()), External::rewind_floor)
+    }
+
+    /// `plan` is written on success only.
+    ///
+    /// # Safety
+    /// `plan` is valid for writes and aligned.
+    pub(crate) unsafe fn plan(
+        self,
+        layer: u32,
+        position: u32,
+        n: u32,
+        plan: *mut SeqPlan,
+    ) -> Result<(), Error> {
+        // SAFETY: valid by contract; `MaybeUninit` asks nothing of the contents.
+        let slot = unsafe { &mut *plan.cast() };
+        let evicted = self.one_sequence(
+            |cache| cache.plan_into(layer, position, n, slot).map(|(evicted, _)| evicted),
+            // SAFETY: as above.
+            |cache| unsafe { cache.plan(layer, position, n, plan) }.map(|()| false),
+        )?;
+        tell_evicted(evicted);
+        Ok(())
+    }
+
+    /// Writes one plan a group, and answers how many there are, on success only. With room for fewer the
+    /// number of groups is told beside the error.
+    ///
+    /// # Safety
+    /// `plans` is valid for writes of `cap` elements and aligned, or `cap` is 0.
+    pub(crate) unsafe fn plan_step(
+        self,
+        position: u32,
+        n: u32,
+        plans: *mut SeqPlan,
+        cap: u32,
+    ) -> Result<u32, (Error, Option<u32>)> {
+        let groups = Cell::new(None);
+        let result = self.one_sequence(
+            |cache| {
+                let n_groups = cache.n_groups();
+                groups.set(Some(n_groups as u32));
+                if (cap as usize) < n_groups {
+                    return Err(Error::BufferTooSmall);
+                }
+                let evicted = cache.admit_step(position, n)?;
+                for group in 0..n_groups {
+                    // SAFETY: below `cap`, so within the caller's array.
+                    let plan = unsafe {
+                        plans.add(group).write(SeqPlan::EMPTY);
+                        &mut *plans.add(group)
+                    };
+                    cache.fill_group(group, plan);
+                }
+                Ok(evicted)
+            },
+            |cache| {
+                // SAFETY: as above.
+                let (result, needed) = unsafe { cache.plan_step(position, n, plans, cap) };
+                groups.set(needed);
+                result.map(|()| false)
+            },
+        );
+        match result {
+            Ok(evicted) => {
+                tell_evicted(evicted);
+                Ok(groups.get().unwrap_or(0))
+            }
+            Err(Error::BufferTooSmall) => Err((Error::BufferTooSmall, groups.get())),
+            Err(error) => Err((error, None)),
+        }
+    }
+
+    pub(crate) fn commit(self, plan: &SeqPlan, accepted: u32) -> Result<(), Error> {
+        self.one_sequence(|cache| cache.commit(plan, accepted), |cache| cache.commit(plan, accepted))
+    }
+}
+
+#[inline]
+fn tell_evicted(evicted: bool) {
+    if evicted {
+        emit(Event::Evicted, None, None);
+    }
+}
