@@ -857,7 +857,7 @@ kvc_status_t kvc_seq_commit(kvc_cache_t *cache,
                             const kvc_seq_plan_t *plan,
                             uint32_t accepted);
 
-// Name of a status constant, such as "KVC_ERR_EVICTED". Never NULL; a constant. Any thread. O(1).
+// Name of a status constant, such as `KVC_ERR_EVICTED`. Never NULL; a constant. Any thread. O(1).
 const char *kvc_status_name(kvc_status_t status);
 
 // Version of the interface that the library was built with; see `kvc_check_header`. Any thread. O(1).

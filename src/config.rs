@@ -56,7 +56,8 @@ impl<'l> Config<'l> {
     ///
     /// ```
     /// use kvcore::{Config, Layer};
-    /// let config = Config::new(1024, 26, &[Layer::flat()]);
+    /// let layers = [Layer::flat()];
+    /// let config = Config::new(1024, 26, &layers);
     /// assert_eq!((config.initial_capacity, config.max_write), (512, 0));
     /// ```
     #[must_use]

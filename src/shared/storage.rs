@@ -60,7 +60,8 @@ pub fn sequence_in<'a>(
 /// ```
 /// use kvcore::{Config, Error, Layer, SequenceStorage};
 /// static STORAGE: SequenceStorage<26> = SequenceStorage::new();
-/// let config = Config::new(1024, 26, &[Layer::ring(512)]);
+/// let layers = [Layer::ring(512)];
+/// let config = Config::new(1024, 26, &layers);
 /// let cache = STORAGE.init(&config)?;
 /// assert_eq!(STORAGE.init(&config).err(), Some(Error::AlreadyExists));
 /// drop(cache);
