@@ -11,6 +11,7 @@
 
 mod args;
 mod backend;
+mod cells;
 mod chat;
 mod check;
 mod map;
@@ -19,6 +20,7 @@ mod modes;
 mod reference;
 mod report;
 mod sample;
+mod svg;
 mod trace;
 
 use std::env;

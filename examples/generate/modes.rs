@@ -10,7 +10,7 @@ const SINKS: u32 = 4;
 const FULL: usize = 5;
 const MAX_WRITE: u32 = 8;
 /// As many tokens of a ring can be taken back for sure.
-const ROLLBACK: u32 = 24;
+pub(crate) const ROLLBACK: u32 = 24;
 /// Positions of the whole chat.
 pub(crate) const CONTEXT: u32 = 8192;
 /// Small, so that the pools have to grow.
