@@ -70,8 +70,9 @@ impl Row for &mut [u32] {
 
 impl SeqPlan {
     /// Writes the mask, 1 byte a column (1: attend), `n_tokens` rows of `row_stride` bytes; columns beyond
-    /// the mask are 0. With `parents`, the step is a token tree: see [`crate::tree`]. O(`n_tokens` x
-    /// `row_stride`), in a tree also O(`n_tokens` x depth).
+    /// the mask are 0. With `parents` the step is a token tree of at most 256 nodes: node `i` continues node
+    /// `parents[i] < i`, or with -1 the committed prefix. O(`n_tokens` x `row_stride`), in a tree also
+    /// O(`n_tokens` x depth).
     ///
     /// # Errors
     /// `InvalidArgument` for a plan that contradicts itself or parents that are no tree of `n_tokens` nodes;

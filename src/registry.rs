@@ -163,15 +163,20 @@ impl<'a> Registry<'a> {
         Ok(id)
     }
 
-    /// Installs a reference under a generated key that nobody took.
-    pub(crate) fn install_unique(&self, cache: CacheRef<'a>) -> Result<(Key, u64), Error> {
+    /// Installs a reference under a generated key that nobody took, which is put into `slot`.
+    pub(crate) fn install_unique<'k>(
+        &self,
+        cache: CacheRef<'a>,
+        slot: &'k mut Option<Key>,
+    ) -> Result<(&'k Key, u64), Error> {
         let mut cache = Some(cache);
         loop {
-            let key = unique_key()?;
-            match self.with(|tables| tables.insert(&key, &mut cache)) {
+            let key = slot.insert(unique_key()?);
+            match self.with(|tables| tables.insert(key, &mut cache)) {
                 Ok(id) => {
-                    emit(Event::Installed, None, Some(&key));
-                    return Ok((key, id));
+                    emit(Event::Installed, None, Some(key));
+                    // Borrowed anew: a borrow that is returned from a loop is not given back in the others.
+                    return slot.as_ref().map(|key| (key, id)).ok_or(Error::Corrupt);
                 }
                 // A user's own "cache-7": a table of so many entries cannot hold many of those.
                 Err(Error::AlreadyExists) => {}
@@ -327,10 +332,7 @@ impl<'a> Tables<'a> {
     }
 
     fn remove(&mut self, key: &Key, wanted: impl FnOnce(&Entry<'a>) -> bool) -> Option<Entry<'a>> {
-        match self.caches.entry(*key) {
-            heapless::linear_map::Entry::Occupied(entry) if wanted(entry.get()) => Some(entry.remove()),
-            _ => None,
-        }
+        if wanted(self.caches.get(key)?) { self.caches.remove(key) } else { None }
     }
 
     /// One more entry of a registry that is being closed; none when it is closed for good.

@@ -1,6 +1,6 @@
 //! The one-sequence cache: one logical length for the whole model, a layout per layer group.
 //!
-//! No lock and no sharing: calls take `&mut self`. See [`crate::handle`] for the shared form.
+//! No lock and no sharing: calls take `&mut self`. See [`crate::CacheRef`] for the shared form.
 
 use core::mem::MaybeUninit;
 

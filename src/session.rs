@@ -61,10 +61,13 @@ impl<'r, 'a> Session<'r, 'a> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn open(registry: &'r Registry<'a>, key: Option<&str>, cache: &CacheRef<'a>) -> Result<Self, Error> {
-        let key = key.map(Key::new).transpose();
-        let key = crate::event::observe(key)?;
-        let (key, id) = open(registry, key, cache.retain()?)?;
-        Ok(Self { registry, cache: cache.retain()?, key, id })
+        let mut slot = None;
+        if let Some(key) = key {
+            slot = Some(crate::event::observe(Key::new(key))?);
+        }
+        let own = cache.retain()?;
+        let (key, id) = open(registry, &mut slot, cache.retain()?)?;
+        Ok(Self { registry, cache: own, key: *key, id })
     }
 
     /// The key that the backend needs. O(1).
@@ -119,15 +122,16 @@ impl<'r, 'a> Session<'r, 'a> {
     }
 }
 
-/// Installs a reference; answers the key and the entry's id.
-pub(crate) fn open<'a>(
+/// Installs a reference under `key`; without one, under a generated key that is put there. Answers the key
+/// and the entry's id. (A key is 64 bytes: in place, for small stacks.)
+pub(crate) fn open<'k, 'a>(
     registry: &Registry<'a>,
-    key: Option<Key>,
+    key: &'k mut Option<Key>,
     cache: CacheRef<'a>,
-) -> Result<(Key, u64), Error> {
+) -> Result<(&'k Key, u64), Error> {
     match key {
-        Some(key) => registry.install_key(&key, cache).map(|id| (key, id)),
-        None => registry.install_unique(cache),
+        Some(key) => registry.install_key(key, cache).map(|id| (&*key, id)),
+        None => registry.install_unique(cache, key),
     }
 }
 

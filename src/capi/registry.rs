@@ -218,20 +218,20 @@ pub unsafe extern "C" fn kvc_session_open(
     cache: *mut kvc_cache_t,
 ) -> kvc_status_t {
     let open = || {
+        let out = pointer(out)?.as_ptr();
         pointer(registry)?;
-        // SAFETY: by contract.
-        let (key, id) = unsafe {
-            let key = if key_or_null.is_null() { None } else { Some(key_at(key_or_null)?) };
+        // SAFETY: by contract; `out` is aligned and not null as checked.
+        unsafe {
+            let mut key = if key_or_null.is_null() { None } else { Some(key_at(key_or_null)?) };
             let cache = retained(cache)?;
-            session::open(registry_at(registry)?, key, cache)?
-        };
-        let mut session = RawSession { registry, id, key: [0; KVC_KEY_BYTES] };
-        // SAFETY: the struct's own array, which every key fits.
-        unsafe { copy_key(&key, pointer(session.key.as_mut_ptr())?, KVC_KEY_BYTES)? };
-        Ok(session)
+            let (key, id) = session::open(registry_at(registry)?, &mut key, cache)?;
+            (&raw mut (*out).registry).write(registry);
+            (&raw mut (*out).id).write(id);
+            (&raw mut (*out).key).cast::<[u8; KVC_KEY_BYTES]>().write(*key.as_padded());
+        }
+        Ok(())
     };
-    // SAFETY: by contract.
-    unsafe { put(out, open) }
+    status(open())
 }
 
 /// Erases the entry that the session made, if it is still that one, and marks this struct closed. Closing twice, or
