@@ -18,15 +18,15 @@ fn main() {
 fn run() -> Result<(), String> {
     println!("cargo::rerun-if-changed=build.rs");
     refuse_unknown()?;
-    let mut constants = String::new();
+    let mut constants = Vec::new();
     for (name, default) in LIMITS {
         println!("cargo::rerun-if-env-changed={name}");
         let value = limit(name, default)?;
         let constant = name.trim_start_matches("KVC_");
-        constants += &format!("pub(super) const {constant}: usize = {value};\n");
+        constants.push(format!("pub(super) const {constant}: usize = {value};"));
     }
     let out = env::var_os("OUT_DIR").ok_or("OUT_DIR is not set: run this through cargo")?;
-    fs::write(Path::new(&out).join("limits.rs"), constants).map_err(|error| error.to_string())
+    fs::write(Path::new(&out).join("limits.rs"), constants.join("\n")).map_err(|error| error.to_string())
 }
 
 fn limit(name: &str, default: usize) -> Result<usize, String> {

@@ -35,5 +35,5 @@ pub extern "C" fn kvc_abi_version() -> u32 {
 /// The hook accepts `ctx`, from any thread that calls the library, until it is replaced.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvc_set_event_hook(hook: kvc_event_fn, ctx: *mut c_void) {
-    hook::set(hook, ctx);
+    hook::c::set(hook, ctx);
 }
