@@ -332,7 +332,11 @@ impl<'a> Tables<'a> {
     }
 
     fn remove(&mut self, key: &Key, wanted: impl FnOnce(&Entry<'a>) -> bool) -> Option<Entry<'a>> {
-        if wanted(self.caches.get(key)?) { self.caches.remove(key) } else { None }
+        // Not `LinearMap::remove`, whose check of an index stays in the code as a panic.
+        match self.caches.entry(*key) {
+            heapless::linear_map::Entry::Occupied(entry) if wanted(entry.get()) => Some(entry.remove()),
+            _ => None,
+        }
     }
 
     /// One more entry of a registry that is being closed; none when it is closed for good.
