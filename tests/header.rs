@@ -4,8 +4,15 @@ use std::{env, fs, path::Path};
 
 /// What the generator has no words for: inline functions and macros with parameters.
 const INLINE: &str = r"
+// Where a uint64_t may be aligned to 4 bytes (i386), the compiler is asked for KVC_ALIGN.
+#if defined(__GNUC__)
+#define KVC_ALIGNED __attribute__((aligned(KVC_ALIGN)))
+#else
+#define KVC_ALIGNED
+#endif
+
 // A static buffer for a cache or a registry: KVC_STORAGE(my_cache, KVC_SEQUENCE_BYTES_FOR(34));
-#define KVC_STORAGE(name, bytes) static uint64_t name[((bytes) + 7u) / 8u]
+#define KVC_STORAGE(name, bytes) static uint64_t name[((bytes) + 7u) / 8u] KVC_ALIGNED
 
 // Bytes of storage of a one-sequence cache of n_layers layers, as a constant expression. The same as
 // kvc_sequence_size answers.
