@@ -767,12 +767,18 @@ kvc_status_t kvc_session_open(kvc_session_t *out,
                               kvc_cache_t *cache);
 
 // Erases the entry that the session made, if it is still that one, and marks this struct closed. Closing twice, or
-// closing a copy, is fine; so is a zeroed struct. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_NAME_TOO_LONG` for a damaged
-// key, `KVC_ERR_STALE` when the registry is closed, `KVC_ERR_CORRUPT`, `KVC_ERR_BUSY`: still open, call again. One
-// struct is for one thread at a time. O(entries).
+// closing a copy, is fine; so is a zeroed struct. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE` when the registry is
+// closed, `KVC_ERR_CORRUPT`, `KVC_ERR_BUSY`: still open, call again. One struct is for one thread at a time.
+// O(entries).
 //
 // The session is NULL or valid, and so is its registry unless its id is 0.
 kvc_status_t kvc_session_close(kvc_session_t *session);
+
+// `kvc_session_close` for a guard, which cannot answer: if the lock stays held, the entry is left in its registry and
+// reported as `KVC_EVENT_LEAKED`. The struct is closed in any case. One struct is for one thread at a time. O(entries).
+//
+// As `kvc_session_close`.
+void kvc_session_drop(kvc_session_t *session);
 
 // Bytes of storage that a one-sequence cache of this config wants. `KVC_ERR_INVALID_ARGUMENT`,
 // `KVC_ERR_INVALID_CONFIG`. Any thread. O(layers).

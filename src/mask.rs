@@ -161,7 +161,7 @@ impl SeqPlan {
         self.reads().iter().map(|run| run.start as usize + run.len as usize).max().unwrap_or(0)
     }
 
-    fn mask_row(&self, query: u32, parents: Option<&[i32]>, columns: Columns, row: &mut impl Row) {
+    fn mask_row(&self, query: u32, parents: Option<&[i32]>, columns: Columns, row: &mut dyn Row) {
         let Some(parents) = parents else {
             let at = self.position + query;
             return self.mask_span(at, at + 1, columns, row);
@@ -185,7 +185,7 @@ impl SeqPlan {
     }
 
     /// Switches on what a query at position `query` sees of the read positions below `end`.
-    fn mask_span(&self, query: u32, end: u32, columns: Columns, row: &mut impl Row) {
+    fn mask_span(&self, query: u32, end: u32, columns: Columns, row: &mut dyn Row) {
         let lowest = match self.window {
             0 => 0,
             window => query.saturating_sub(window - 1),
@@ -208,7 +208,7 @@ impl SeqPlan {
         }
     }
 
-    fn set_position(&self, position: u32, columns: Columns, row: &mut impl Row) {
+    fn set_position(&self, position: u32, columns: Columns, row: &mut dyn Row) {
         let mut column = 0;
         for run in self.reads() {
             let behind = position.wrapping_sub(run.pos);

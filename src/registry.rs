@@ -223,17 +223,16 @@ impl<'a> Registry<'a> {
     }
 
     pub(crate) fn erase_key(&self, key: &Key) -> Result<(), Error> {
-        let entry = observe(self.with(|tables| tables.remove(key, |_| true).ok_or(Error::NotFound)))?;
+        let entry = observe(self.with(|tables| tables.remove(key).ok_or(Error::NotFound)))?;
         emit(Event::Erased, None, Some(key));
         drop(entry);
         Ok(())
     }
 
     /// Erases the entry of this id, if it is still there.
-    pub(crate) fn erase_own(&self, key: &Key, id: u64) -> Result<(), Error> {
-        let entry = observe(self.with(|tables| Ok(tables.remove(key, |entry| entry.id == id))))?;
-        if let Some(entry) = entry {
-            emit(Event::Erased, None, Some(key));
+    pub(crate) fn erase_own(&self, id: u64) -> Result<(), Error> {
+        if let Some((key, entry)) = observe(self.with(|tables| Ok(tables.remove_id(id))))? {
+            emit(Event::Erased, None, Some(&key));
             drop(entry);
         }
         Ok(())
@@ -331,12 +330,18 @@ impl<'a> Tables<'a> {
         Ok(id)
     }
 
-    fn remove(&mut self, key: &Key, wanted: impl FnOnce(&Entry<'a>) -> bool) -> Option<Entry<'a>> {
+    fn remove(&mut self, key: &Key) -> Option<Entry<'a>> {
         // Not `LinearMap::remove`, whose check of an index stays in the code as a panic.
         match self.caches.entry(*key) {
-            heapless::linear_map::Entry::Occupied(entry) if wanted(entry.get()) => Some(entry.remove()),
-            _ => None,
+            heapless::linear_map::Entry::Occupied(entry) => Some(entry.remove()),
+            heapless::linear_map::Entry::Vacant(_) => None,
         }
+    }
+
+    fn remove_id(&mut self, id: u64) -> Option<(Key, Entry<'a>)> {
+        let (key, _) = self.caches.iter().find(|(_, entry)| entry.id == id)?;
+        let key = *key;
+        self.remove(&key).map(|entry| (key, entry))
     }
 
     /// One more entry of a registry that is being closed; none when it is closed for good.
@@ -347,7 +352,7 @@ impl<'a> Tables<'a> {
         self.state = State::Closing;
         self.builders.clear();
         let key = self.caches.keys().next().copied();
-        let entry = key.and_then(|key| self.remove(&key, |_| true));
+        let entry = key.and_then(|key| self.remove(&key));
         if entry.is_none() {
             self.state = State::Closed;
         }

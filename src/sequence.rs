@@ -244,8 +244,7 @@ impl<L: ?Sized + LayerTable> SequenceInner<L> {
         self.max_context = config.max_context;
         self.kv_dtype = config.kv_dtype;
         self.n_layers = config.n_layers;
-        // One below the marker of a pending step; no real step is that long.
-        self.step_limit = config.step_limit().min(PENDING - 1);
+        self.step_limit = config.step_limit();
         self.step.epoch = self.step.next_epoch();
         Ok(())
     }
@@ -456,7 +455,8 @@ impl<L: ?Sized + LayerTable> SequenceInner<L> {
             return Err(Error::StepTooLarge);
         }
         let bound = self.bound();
-        if n > bound {
+        // A step as long as the marker of a pending one could not be told from it; no pool is that large.
+        if n > bound || n == PENDING {
             return Err(Error::NeverFits);
         }
         if n > bound - self.length {

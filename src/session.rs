@@ -118,7 +118,7 @@ impl<'r, 'a> Session<'r, 'a> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn close(&mut self) -> Result<(), Error> {
-        close(self.registry, &self.key, &mut self.id)
+        close(self.registry, &mut self.id)
     }
 }
 
@@ -136,9 +136,9 @@ pub(crate) fn open<'k, 'a>(
 }
 
 /// Erases the entry of the session, whose id becomes 0.
-pub(crate) fn close(registry: &Registry<'_>, key: &Key, id: &mut u64) -> Result<(), Error> {
+pub(crate) fn close(registry: &Registry<'_>, id: &mut u64) -> Result<(), Error> {
     if *id != 0 {
-        registry.erase_own(key, *id)?;
+        registry.erase_own(*id)?;
         *id = 0;
     }
     Ok(())

@@ -8,7 +8,7 @@ use super::{
     registry_at, status,
 };
 use crate::error::Error;
-use crate::event::observe;
+use crate::event::{Event, emit, observe};
 use crate::name::Key;
 use crate::registry::Registry;
 use crate::session;
@@ -235,9 +235,9 @@ pub unsafe extern "C" fn kvc_session_open(
 }
 
 /// Erases the entry that the session made, if it is still that one, and marks this struct closed. Closing twice, or
-/// closing a copy, is fine; so is a zeroed struct. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_NAME_TOO_LONG` for a damaged
-/// key, `KVC_ERR_STALE` when the registry is closed, `KVC_ERR_CORRUPT`, `KVC_ERR_BUSY`: still open, call again. One
-/// struct is for one thread at a time. O(entries).
+/// closing a copy, is fine; so is a zeroed struct. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE` when the registry is
+/// closed, `KVC_ERR_CORRUPT`, `KVC_ERR_BUSY`: still open, call again. One struct is for one thread at a time.
+/// O(entries).
 ///
 /// # Safety
 /// The session is NULL or valid, and so is its registry unless its id is 0.
@@ -249,12 +249,28 @@ pub unsafe extern "C" fn kvc_session_close(session: *mut RawSession) -> kvc_stat
         if session.id == 0 {
             return Ok(());
         }
-        // SAFETY: the struct's own array; a damaged one ends at its last byte.
-        let key = unsafe { key_at(session.key.as_ptr())? };
         // SAFETY: by contract.
-        session::close(unsafe { registry_at(session.registry)? }, &key, &mut session.id)
+        session::close(unsafe { registry_at(session.registry)? }, &mut session.id)
     };
     status(close())
+}
+
+/// `kvc_session_close` for a guard, which cannot answer: if the lock stays held, the entry is left in its registry and
+/// reported as `KVC_EVENT_LEAKED`. The struct is closed in any case. One struct is for one thread at a time. O(entries).
+///
+/// # Safety
+/// As `kvc_session_close`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kvc_session_drop(session: *mut RawSession) {
+    // SAFETY: by contract.
+    if unsafe { kvc_session_close(session) } == Error::Busy.code() {
+        // SAFETY: a session that is busy is a valid one.
+        let session = unsafe { &mut *session };
+        session.id = 0;
+        // SAFETY: the struct's own array, read up to its end at most.
+        let key = unsafe { key_at(session.key.as_ptr()) };
+        emit(Event::Leaked, None, key.as_ref().ok());
+    }
 }
 
 /// A reference of one's own to the cache behind a pointer.

@@ -22,10 +22,7 @@ impl<T> Lock<T> {
     /// Runs `f` on the value. `f` must not lock again and must not call foreign code.
     #[inline]
     pub(crate) fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> Result<R, Error> {
-        if let Some(mut value) = self.0.try_lock() {
-            return Ok(f(&mut value));
-        }
-        match self.wait() {
+        match self.0.try_lock().or_else(|| self.wait()) {
             Some(mut value) => Ok(f(&mut value)),
             None => Err(Error::Busy),
         }
