@@ -60,6 +60,21 @@ impl Key {
         Ok(key)
     }
 
+    /// A key from the bytes before the first NUL, which `byte` reads one by one, [`KEY_BYTES`] of them at most.
+    #[cfg(feature = "capi")]
+    #[inline]
+    pub(crate) fn read(byte: impl Fn(usize) -> u8) -> Result<Self, Error> {
+        let mut key = Self([0; KEY_BYTES]);
+        for (at, slot) in key.0.iter_mut().enumerate() {
+            match byte(at) {
+                0 if at == 0 => return Err(Error::NameTooLong),
+                0 => return Ok(key),
+                byte => *slot = byte,
+            }
+        }
+        Err(Error::NameTooLong)
+    }
+
     /// `cache-N`.
     pub(crate) fn numbered(number: u64) -> Self {
         let mut digits = [0; 20];

@@ -110,17 +110,14 @@ unsafe fn name_len(name: *const c_char) -> Result<(NonNull<c_char>, usize), Erro
     }
 }
 
-/// A key, copied.
+/// A key, copied; read at most `KVC_MAX_NAME + 1` deep.
 ///
 /// # Safety
-/// As [`name_len`].
+/// The pointer is null, or to a NUL-terminated string.
 unsafe fn key_at(key: *const c_char) -> Result<Key, Error> {
-    // SAFETY: by contract; the bytes up to `len` were read a moment ago.
-    let bytes = unsafe {
-        let (key, len) = name_len(key)?;
-        core::slice::from_raw_parts(key.as_ptr().cast::<u8>(), len)
-    };
-    Key::from_bytes(bytes)
+    let key = pointer(key)?.cast::<u8>();
+    // SAFETY: no byte behind the NUL is read.
+    observe(Key::read(|at| unsafe { key.add(at).read() }))
 }
 
 /// A backend id, kind or face name, borrowed for good.
