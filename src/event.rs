@@ -72,6 +72,7 @@ pub(crate) fn observe<T>(result: Result<T, Error>) -> Result<T, Error> {
 
 /// Tells of a refusal.
 #[cold]
+#[inline(never)]
 pub(crate) fn refused(error: Error) {
     let event = if error == Error::Busy { Event::Busy } else { Event::Refused };
     emit(event, Some(error), None);

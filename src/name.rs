@@ -4,6 +4,7 @@ use core::fmt;
 
 use crate::error::Error;
 use crate::limits::MAX_NAME;
+use crate::shared::count::unique::Number;
 
 /// Bytes of a key with its closing NUL.
 pub const KEY_BYTES: usize = MAX_NAME + 1;
@@ -76,7 +77,7 @@ impl Key {
     }
 
     /// `cache-N`.
-    pub(crate) fn numbered(number: u64) -> Self {
+    pub(crate) fn numbered(number: Number) -> Self {
         let mut digits = [0; 20];
         let (mut rest, mut n_digits) = (number, 0);
         for digit in &mut digits {
@@ -161,11 +162,11 @@ impl defmt::Format for Key {
 
 #[cfg(test)]
 mod tests {
-    use super::Key;
+    use super::{Key, Number};
 
     #[test]
     fn numbered_keys_are_decimal() {
-        for number in [0, 7, 10, 4_294_967_296, u64::MAX] {
+        for number in [0, 7, 10, 4_294_967_295, Number::MAX] {
             assert_eq!(Key::numbered(number), Key::new(&format!("cache-{number}")).expect("short"));
         }
     }

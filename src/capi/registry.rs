@@ -46,7 +46,7 @@ pub unsafe extern "C" fn kvc_registry_init(
             return refuse(Error::BufferTooSmall);
         }
         // Another registry in the same memory must not take an old session's entry for its own.
-        let life = unique::take(|_| true).unwrap_or(u64::MAX);
+        let life = unique::take(|_| true).map_or(u64::MAX, u64::from);
         // SAFETY: valid by contract, aligned and large enough as checked.
         unsafe { Registry::write(registry, life << 32) };
         Ok(registry.as_ptr())

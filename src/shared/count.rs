@@ -120,18 +120,27 @@ impl Flag {
 
 /// Numbers that are never given twice in a process.
 pub(crate) mod unique {
+    /// 64 bits where they can be counted up in one go, else 32.
+    #[cfg(not(target_has_atomic = "64"))]
+    pub(crate) type Number = u32;
+    /// 64 bits where they can be counted up in one go, else 32.
+    #[cfg(target_has_atomic = "64")]
+    pub(crate) type Number = u64;
+
     #[cfg(feature = "critical-section")]
     mod imp {
         use core::cell::UnsafeCell;
 
-        struct Counter(UnsafeCell<u64>);
+        use super::Number;
+
+        struct Counter(UnsafeCell<Number>);
 
         // SAFETY: only touched in a critical section.
         unsafe impl Sync for Counter {}
 
         static COUNTER: Counter = Counter(UnsafeCell::new(0));
 
-        pub(crate) fn take(accept: impl Fn(u64) -> bool) -> Option<u64> {
+        pub(crate) fn take(accept: impl Fn(Number) -> bool) -> Option<Number> {
             super::super::super::critical::with(|| {
                 // SAFETY: interrupts are off, and `accept` does not come back here.
                 let counter = unsafe { &mut *COUNTER.0.get() };
@@ -146,25 +155,23 @@ pub(crate) mod unique {
     #[cfg(not(feature = "critical-section"))]
     mod imp {
         #[cfg(not(target_has_atomic = "64"))]
-        use core::{primitive::u32 as Number, sync::atomic::AtomicU32 as Counter};
+        use core::sync::atomic::AtomicU32 as Counter;
         #[cfg(target_has_atomic = "64")]
-        use core::{primitive::u64 as Number, sync::atomic::AtomicU64 as Counter};
-
+        use core::sync::atomic::AtomicU64 as Counter;
         use core::sync::atomic::Ordering;
+
+        use super::Number;
 
         static COUNTER: Counter = Counter::new(0);
 
-        #[allow(clippy::useless_conversion)] // of the 64-bit counter
-        pub(crate) fn take(accept: impl Fn(u64) -> bool) -> Option<u64> {
-            let next = |number: Number| accept(number.into()).then_some(number)?.checked_add(1);
-            let taken = COUNTER.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
-            taken.ok().map(u64::from)
+        pub(crate) fn take(accept: impl Fn(Number) -> bool) -> Option<Number> {
+            let next = |number: Number| accept(number).then_some(number)?.checked_add(1);
+            COUNTER.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).ok()
         }
     }
 
-    /// The next number, if `accept` likes it; none also when all numbers were given (32 bits of them on a
-    /// core without 64-bit atomics). O(1).
-    pub(crate) fn take(accept: impl Fn(u64) -> bool) -> Option<u64> {
+    /// The next number, if `accept` likes it; none also when all numbers were given. O(1).
+    pub(crate) fn take(accept: impl Fn(Number) -> bool) -> Option<Number> {
         imp::take(accept)
     }
 }

@@ -250,6 +250,7 @@ pub(crate) const unsafe fn body<'c>(header: NonNull<Header>) -> &'c External {
 }
 
 /// A status from foreign code. One that is not ours is a broken contract.
+#[inline(never)]
 fn outcome(status: i32) -> Result<(), Error> {
     match status {
         0 => Ok(()),

@@ -19,7 +19,8 @@ pub(crate) fn set_rust(hook: Option<Hook>) {
     RUST.store(hook.map_or(null_mut(), |hook| hook as *mut ()), Ordering::Release);
 }
 
-/// Calls the hook, if there is one. No lock is held.
+/// Calls the hook, if there is one. No lock is held. Out of line: many callers, none of them hot.
+#[inline(never)]
 pub(crate) fn call(event: Event, error: Option<Error>, key: Option<&Key>) {
     #[cfg(feature = "capi")]
     c::call(event, error, key);

@@ -74,20 +74,41 @@ impl Object {
         observe(result)
     }
 
+    /// The same for calls that nobody makes once a token: one copy of the code for all of them.
+    #[inline(never)]
+    fn ask(
+        self,
+        argument: u32,
+        ours: fn(&mut SequenceView, u32) -> Result<u32, Error>,
+        theirs: fn(&External, u32) -> Result<u32, Error>,
+    ) -> Result<u32, Error> {
+        self.one_sequence(|cache| ours(cache, argument), |cache| theirs(cache, argument))
+    }
+
     pub(crate) fn can_extend(self, n: u32) -> Result<bool, Error> {
-        self.one_sequence(|cache| cache.can_extend(n), |cache| cache.can_extend(n))
+        let answer = self.ask(
+            n,
+            |cache, n| cache.can_extend(n).map(u32::from),
+            |cache, n| cache.can_extend(n).map(u32::from),
+        );
+        answer.map(|answer| answer != 0)
     }
 
     pub(crate) fn length(self) -> Result<u32, Error> {
-        self.one_sequence(|cache| Ok(cache.length()), External::length)
+        self.ask(0, |cache, _| Ok(cache.length()), |cache, _| cache.length())
     }
 
     pub(crate) fn rewind(self, length: u32) -> Result<(), Error> {
-        self.one_sequence(|cache| cache.rewind(length), |cache| cache.rewind(length))
+        let done = self.ask(
+            length,
+            |cache, length| cache.rewind(length).map(|()| 0),
+            |cache, length| cache.rewind(length).map(|()| 0),
+        );
+        done.map(|_| ())
     }
 
     pub(crate) fn rewind_floor(self) -> Result<u32, Error> {
-        self.one_sequence(|cache| Ok(cache.rewind_floor()), External::rewind_floor)
+        self.ask(0, |cache, _| Ok(cache.rewind_floor()), |cache, _| cache.rewind_floor())
     }
 
     /// `plan` is written on success only.
