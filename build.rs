@@ -43,7 +43,9 @@ fn refuse_unknown() -> Result<(), String> {
     for (name, _) in env::vars_os() {
         let name = name.to_string_lossy();
         if name.starts_with("KVC_MAX_") && !LIMITS.iter().any(|(known, _)| *known == name) {
-            return Err(format!("{name} is not a limit of the build; there are KVC_MAX_CACHES and KVC_MAX_BUILDERS"));
+            return Err(format!(
+                "{name} is not a limit of the build; there are KVC_MAX_CACHES and KVC_MAX_BUILDERS"
+            ));
         }
     }
     Ok(())

@@ -107,10 +107,11 @@ impl Layout {
         if by < left { index + by } else { by - left }
     }
 
-    /// The plan of the step `position .. position + n`, whose first ring position is at `index`.
+    /// Writes the plan of the step `position .. position + n`, whose first ring position is at `index`: all but `group`
+    /// and `epoch`, each field once, since what a lock guards should be few stores.
     ///
     /// `n` is at least 1 and within the step limit, `position + n` fits 32 bits.
-    #[expect(clippy::inline_always, reason = "a call costs a tenth of a plan; there are three callers")]
+    #[expect(clippy::inline_always, reason = "a call costs a tenth of a plan; there are two callers")]
     #[inline(always)]
     pub(crate) fn plan_at(&self, position: u32, n: u32, index: u32, plan: &mut SeqPlan) {
         plan.position = position;
@@ -130,14 +131,14 @@ impl Layout {
         let left = self.ring - index;
         if position < self.sinks {
             // The ring begins where the sinks end.
-            plan.write[0] = Run { start: position, len: n, pos: position };
+            plan.write = [Run { start: position, len: n, pos: position }, Run::NONE];
             plan.n_write = 1;
         } else if n <= left {
-            plan.write[0] = Run { start: self.sinks + index, len: n, pos: position };
+            plan.write = [Run { start: self.sinks + index, len: n, pos: position }, Run::NONE];
             plan.n_write = 1;
         } else {
-            plan.write[0] = Run { start: self.sinks + index, len: left, pos: position };
-            plan.write[1] = Run { start: self.sinks, len: n - left, pos: position + left };
+            let rest = Run { start: self.sinks, len: n - left, pos: position + left };
+            plan.write = [Run { start: self.sinks + index, len: left, pos: position }, rest];
             plan.n_write = 2;
         }
     }
@@ -145,7 +146,8 @@ impl Layout {
     #[inline]
     fn plan_read(&self, position: u32, n: u32, index: u32, plan: &mut SeqPlan) {
         let (sinks, end) = (self.sinks, position + n);
-        let from = position.saturating_sub(self.window - 1);
+        let behind = self.window - 1;
+        let from = position.saturating_sub(behind);
         plan.mask = match n {
             1 => MASK_NONE,
             _ if end.saturating_sub(sinks) <= self.window => MASK_CAUSAL,
@@ -155,26 +157,22 @@ impl Layout {
             // All history so far, and with n <= mw the ring has not come round: one run.
             return plan_history(end, plan);
         }
-        let behind = self.window - 1;
         let first = if behind <= index { index - behind } else { index + (self.ring - behind) };
         let (len, left) = (behind + n, self.ring - first);
-        plan.read_len = sinks + len;
         let head = Run { start: sinks + first, len: len.min(left), pos: from };
-        let ring = if sinks > 0 {
-            let [kept, ring @ ..] = &mut plan.read;
-            *kept = Run { start: 0, len: sinks, pos: 0 };
-            plan.n_read = 2;
-            ring
-        } else {
-            plan.n_read = 1;
-            let [ring @ .., _] = &mut plan.read;
-            ring
-        };
-        ring[0] = head;
+        plan.read_len = sinks + len;
         plan.rows_needed = head.start + head.len;
-        if len > left {
-            ring[1] = Run { start: sinks, len: len - left, pos: from + left };
-            plan.n_read += 1;
+        let (tail, n_ring) = if len > left {
+            (Run { start: sinks, len: len - left, pos: from + left }, 2)
+        } else {
+            (Run::NONE, 1)
+        };
+        if sinks > 0 {
+            plan.read = [Run { start: 0, len: sinks, pos: 0 }, head, tail];
+            plan.n_read = n_ring + 1;
+        } else {
+            plan.read = [head, tail, Run::NONE];
+            plan.n_read = n_ring;
         }
     }
 }
@@ -182,7 +180,7 @@ impl Layout {
 /// Reads everything from row 0 on, where position and row are the same.
 #[inline]
 const fn plan_history(end: u32, plan: &mut SeqPlan) {
-    plan.read[0] = Run { start: 0, len: end, pos: 0 };
+    plan.read = [Run { start: 0, len: end, pos: 0 }, Run::NONE, Run::NONE];
     plan.n_read = 1;
     plan.read_len = end;
     plan.rows_needed = end;
@@ -190,7 +188,7 @@ const fn plan_history(end: u32, plan: &mut SeqPlan) {
 
 #[inline]
 const fn plan_flat(position: u32, n: u32, plan: &mut SeqPlan) {
-    plan.write[0] = Run { start: position, len: n, pos: position };
+    plan.write = [Run { start: position, len: n, pos: position }, Run::NONE];
     plan.n_write = 1;
     plan.mask = if n == 1 { MASK_NONE } else { MASK_CAUSAL };
     plan_history(position + n, plan);

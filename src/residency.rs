@@ -38,10 +38,10 @@ impl Residency {
         let sinks = layout.sinks;
         let by = position.max(sinks) - before.max(sinks);
         self.index = layout.index_after(self.index, by);
-        let lost = end.saturating_sub(sinks) > layout.ring && end - layout.ring > self.lo;
-        if lost {
-            self.lo = end - layout.ring;
-        }
+        // `lo` is never below the sinks: this is also false as long as the ring has not come round.
+        let reach = end.saturating_sub(layout.ring);
+        let lost = reach > self.lo;
+        self.lo = self.lo.max(reach);
         lost
     }
 

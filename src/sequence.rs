@@ -2,8 +2,6 @@
 //!
 //! No lock and no sharing: calls take `&mut self`. See [`crate::CacheRef`] for the shared form.
 
-use core::mem::MaybeUninit;
-
 use crate::config::Config;
 use crate::error::Error;
 use crate::layer::{LAYER_FLAT, LAYER_RING, Layer, LayerInfo};
@@ -378,29 +376,28 @@ impl<L: ?Sized + LayerTable> SequenceInner<L> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn plan(&mut self, layer: u32, position: u32, n: u32) -> Result<SeqPlan, Error> {
-        let mut plan = MaybeUninit::uninit();
-        let (_, plan) = self.plan_into(layer, position, n, &mut plan)?;
-        Ok(*plan)
+        let mut plan = SeqPlan::EMPTY;
+        self.plan_into(layer, position, n, &mut plan)?;
+        Ok(plan)
     }
 
     /// The same into the caller's memory; also tells whether the step made a window drop positions.
-    pub(crate) fn plan_into<'p>(
+    pub(crate) fn plan_into(
         &mut self,
         layer: u32,
         position: u32,
         n: u32,
-        plan: &'p mut MaybeUninit<SeqPlan>,
-    ) -> Result<(bool, &'p mut SeqPlan), Error> {
+        plan: &mut SeqPlan,
+    ) -> Result<bool, Error> {
         if n == 0 {
             return Err(Error::InvalidArgument);
         }
         let (index, _) = self.group_of(layer)?;
         let evicted = self.admit(position, n)?;
-        let plan = plan.write(SeqPlan::EMPTY);
         if let Some(group) = self.groups.get(index as usize) {
             fill(&self.step, index, group, plan);
         }
-        Ok((evicted, plan))
+        Ok(evicted)
     }
 
     /// Plans a step for all layer groups at once: one plan each, in the order of the groups. Answers how
@@ -424,7 +421,6 @@ impl<L: ?Sized + LayerTable> SequenceInner<L> {
         }
         self.admit_step(position, n)?;
         for (group, plan) in plans.iter_mut().enumerate().take(self.n_groups()) {
-            *plan = SeqPlan::EMPTY;
             self.fill_group(group, plan);
         }
         Ok(self.n_groups())

@@ -122,10 +122,10 @@ impl Object {
         n: u32,
         plan: *mut SeqPlan,
     ) -> Result<(), Error> {
-        // SAFETY: valid by contract; `MaybeUninit` asks nothing of the contents.
-        let slot = unsafe { &mut *plan.cast() };
+        // SAFETY: valid by contract, and any bytes are a plan.
+        let slot = unsafe { &mut *plan };
         let evicted = self.one_sequence(
-            |cache| cache.plan_into(layer, position, n, slot).map(|(evicted, _)| evicted),
+            |cache| cache.plan_into(layer, position, n, slot),
             // SAFETY: as above.
             |cache| unsafe { cache.plan(layer, position, n, plan) }.map(|()| false),
         )?;
@@ -155,11 +155,8 @@ impl Object {
                 }
                 let evicted = cache.admit_step(position, n)?;
                 for group in 0..n_groups {
-                    // SAFETY: below `cap`, so within the caller's array.
-                    let plan = unsafe {
-                        plans.add(group).write(SeqPlan::EMPTY);
-                        &mut *plans.add(group)
-                    };
+                    // SAFETY: below `cap`, so within the caller's array; any bytes are a plan.
+                    let plan = unsafe { &mut *plans.add(group) };
                     cache.fill_group(group, plan);
                 }
                 Ok(evicted)
