@@ -104,7 +104,7 @@ impl<'l> Config<'l> {
         for (index, layer) in self.layers.iter().enumerate() {
             self.check_layer(index, layer)?;
         }
-        self.groups().map(|_| ())
+        self.check_groups()
     }
 
     fn check_layer(&self, index: usize, layer: &Layer) -> Result<(), Error> {
@@ -130,15 +130,14 @@ impl<'l> Config<'l> {
         (0..self.n_layers as usize).filter_map(move |layer| layers.get(layer.min(last)))
     }
 
-    /// The first layer of each group, in order.
-    pub(crate) fn groups(&self) -> Result<heapless::Vec<&'l Layer, MAX_GROUPS, u8>, Error> {
+    fn check_groups(&self) -> Result<(), Error> {
         let mut groups = heapless::Vec::<&Layer, MAX_GROUPS, u8>::new();
         for layer in self.layers {
             if !groups.iter().any(|first| first.same_group(layer)) {
                 groups.push(layer).map_err(|_| Error::InvalidConfig)?;
             }
         }
-        Ok(groups)
+        Ok(())
     }
 
     /// Most tokens of a step: the smallest limit of any layer.

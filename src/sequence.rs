@@ -179,6 +179,7 @@ impl<const N: usize> SequenceInner<[LayerSlot; N]> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn new(config: &Config<'_>) -> Result<Self, Error> {
+        config.check()?;
         let mut cache = Self::BLANK;
         cache.configure(config)?;
         Ok(cache)
@@ -217,22 +218,21 @@ impl<const N: usize> SequenceInner<[LayerSlot; N]> {
 }
 
 impl<L: ?Sized + LayerTable> SequenceInner<L> {
-    /// Builds the cache in place, from a blank one; what fails writes nothing.
+    /// Builds the cache in place, from a blank one and a config that was checked.
     pub(crate) fn configure(&mut self, config: &Config<'_>) -> Result<(), Error> {
-        config.check()?;
         let slots = self.layers.slots_mut();
         if slots.len() < config.n_layers as usize {
             return Err(Error::BufferTooSmall);
         }
-        let firsts = config.groups()?;
         for (slot, layer) in slots.iter_mut().zip(config.each_layer()) {
+            let known = self.groups.iter().position(|group| group.layer().same_group(layer));
             // A group number is below MAX_GROUPS, a donor below MAX_LAYERS: both fit.
-            slot.group = firsts.iter().take_while(|first| !first.same_group(layer)).count() as u8;
+            slot.group = known.unwrap_or(self.groups.len()) as u8;
             slot.shares_with = layer.shares_with as u8;
-        }
-        for first in &firsts {
-            let layout = config.layout(first)?;
-            self.groups.push(Group::new(layout, first)).map_err(|_| Error::InvalidConfig)?;
+            if known.is_none() {
+                let group = Group::new(config.layout(layer)?, layer);
+                self.groups.push(group).map_err(|_| Error::InvalidConfig)?;
+            }
         }
         let most_rows = self.groups.iter().map(|group| group.layout.rows()).max().unwrap_or(0);
         self.initial_capacity = config.initial_capacity.min(most_rows);
