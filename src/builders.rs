@@ -9,7 +9,7 @@ use crate::event::observe;
 use crate::registry::{BuilderEntry, Registry, Tables};
 use crate::shared::builder::{BuildCache, Builder};
 use crate::shared::handle::{CacheRef, check_name};
-use crate::shared::storage::{sequence_in, sequence_size};
+use crate::shared::storage::{sequence_in_quietly, sequence_size};
 
 /// The backend id of the built-in kinds.
 pub const BUILT_IN: &CStr = c"kvcore";
@@ -38,7 +38,7 @@ impl BuildCache for SequenceBuilder {
         config: &Config<'_>,
         storage: &'s mut [MaybeUninit<u64>],
     ) -> Result<CacheRef<'s>, Error> {
-        sequence_in(storage, config)
+        sequence_in_quietly(storage, config)
     }
 }
 

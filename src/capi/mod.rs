@@ -25,6 +25,7 @@ pub use crate::shared::header::Header;
 use crate::shared::object::Object;
 pub use crate::shared::raw::RawConfig;
 
+mod abi;
 pub mod builder;
 pub mod cache;
 pub mod consts;

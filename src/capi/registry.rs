@@ -113,8 +113,8 @@ pub unsafe extern "C" fn kvc_registry_get(
 ) -> kvc_status_t {
     let find = || {
         // SAFETY: by contract.
-        let (registry, key) = unsafe { (registry_at(registry), key_at(key)?) };
-        registry?.get_key(&key).map(|cache| cache.into_raw().as_ptr())
+        let (registry, key) = unsafe { registry_and_key(registry, key)? };
+        registry.get_key(&key).map(|cache| cache.into_raw().as_ptr())
     };
     // SAFETY: by contract.
     unsafe { put(out, find) }
@@ -133,8 +133,8 @@ pub unsafe extern "C" fn kvc_registry_erase(
 ) -> kvc_status_t {
     let erase = || {
         // SAFETY: by contract.
-        let (registry, key) = unsafe { (registry_at(registry), key_at(key)?) };
-        registry?.erase_key(&key)
+        let (registry, key) = unsafe { registry_and_key(registry, key)? };
+        registry.erase_key(&key)
     };
     status(erase())
 }
@@ -263,13 +263,30 @@ pub unsafe extern "C" fn kvc_session_close(session: *mut RawSession) -> kvc_stat
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvc_session_drop(session: *mut RawSession) {
     // SAFETY: by contract.
-    if unsafe { kvc_session_close(session) } == Error::Busy.code() {
-        // SAFETY: a session that is busy is a valid one.
-        let session = unsafe { &mut *session };
-        session.id = 0;
+    let closed = unsafe { kvc_session_close(session) };
+    // SAFETY: by contract.
+    let Ok(session) = pointer(session).map(|mut session| unsafe { session.as_mut() }) else { return };
+    if closed == Error::Busy.code() {
         // SAFETY: the struct's own array, read up to its end at most.
         let key = unsafe { key_at(session.key.as_ptr()) };
         emit(Event::Leaked, None, key.as_ref().ok());
+    }
+    session.id = 0;
+}
+
+/// Both arguments are checked before the registry is looked at.
+///
+/// # Safety
+/// As [`registry_at`] and [`key_at`].
+unsafe fn registry_and_key<'r>(
+    registry: *const kvc_registry_t,
+    key: *const c_char,
+) -> Result<(&'r kvc_registry_t, Key), Error> {
+    pointer(registry)?;
+    // SAFETY: by contract.
+    unsafe {
+        let key = key_at(key)?;
+        Ok((registry_at(registry)?, key))
     }
 }
 

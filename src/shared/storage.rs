@@ -47,11 +47,19 @@ pub fn sequence_in<'a>(
     words: &'a mut [MaybeUninit<u64>],
     config: &Config<'_>,
 ) -> Result<CacheRef<'a>, Error> {
+    observe(sequence_in_quietly(words, config))
+}
+
+/// The same without an event, for the builder, whose caller reports what it answers.
+pub(crate) fn sequence_in_quietly<'a>(
+    words: &'a mut [MaybeUninit<u64>],
+    config: &Config<'_>,
+) -> Result<CacheRef<'a>, Error> {
     let size = words.len() * ALIGN;
     // SAFETY: the words are borrowed for `'a`, and every reference to the cache has that lifetime.
-    observe(unsafe {
+    unsafe {
         sequence::init(NonNull::from(words).cast(), size, config).map(|cache| CacheRef::from_raw(cache))
-    })
+    }
 }
 
 /// Storage for a shared one-sequence cache of at most `N` layers, which can be a static. When the last
