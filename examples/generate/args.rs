@@ -1,7 +1,9 @@
 //! The command line.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use crate::modes::Mode;
 
@@ -17,7 +19,8 @@ usage: generate [--prompt TEXT] [--tokens N] [--mode MODE] [--map FILE.svg]
   --map FILE.svg   draw which row held which position at each step (of the mixed model, or of MODE)
   --help           this text
 
-Ends with 0 when all checks passed, 1 when one failed, 2 for a command line that makes no sense.
+Ends with 0 when all checks passed, 1 when one failed or had nothing to check, 2 when the command line makes
+no sense or FILE cannot be opened for writing.
 ";
 
 const DEFAULT_PROMPT: &str =
@@ -37,7 +40,7 @@ pub(crate) struct Options {
 pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Option<Options>, String> {
     let mut options =
         Options { prompt: DEFAULT_PROMPT.into(), tokens: 24, modes: Mode::ALL.to_vec(), map: None };
-    let mut arguments = arguments.peekable();
+    let mut arguments = arguments;
     while let Some(argument) = arguments.next() {
         let name = argument.to_string_lossy().into_owned();
         if name == "--help" || name == "-h" {
@@ -51,14 +54,21 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Option<
             "--prompt" => options.prompt = prompt(&value)?,
             "--tokens" => options.tokens = tokens(&value)?,
             "--mode" => options.modes = modes(&value)?,
-            _ if value.is_empty() => return Err("--map needs the name of a file".into()),
-            _ => options.map = Some(value.into()),
+            _ => options.map = Some(map(value)?),
         }
+    }
+    if let Some(file) = &options.map {
+        // Better known now than after a long run. What is in the file stays until then.
+        File::options().append(true).create(true).open(file).map_err(|error| not_written(file, &error))?;
     }
     Ok(Some(options))
 }
 
-fn prompt(value: &OsString) -> Result<Vec<u8>, String> {
+pub(crate) fn not_written(file: &Path, error: &io::Error) -> String {
+    format!("cannot write '{}': {error}", file.display())
+}
+
+fn prompt(value: &OsStr) -> Result<Vec<u8>, String> {
     let bytes = value.as_encoded_bytes();
     match bytes.len() {
         0 => Err("the prompt is empty: the model needs a byte to start from".into()),
@@ -67,7 +77,7 @@ fn prompt(value: &OsString) -> Result<Vec<u8>, String> {
     }
 }
 
-fn tokens(value: &OsString) -> Result<usize, String> {
+fn tokens(value: &OsStr) -> Result<usize, String> {
     let text = value.to_string_lossy();
     match text.parse() {
         Ok(n @ 1..=MOST_TOKENS) => Ok(n),
@@ -75,7 +85,7 @@ fn tokens(value: &OsString) -> Result<usize, String> {
     }
 }
 
-fn modes(value: &OsString) -> Result<Vec<Mode>, String> {
+fn modes(value: &OsStr) -> Result<Vec<Mode>, String> {
     let text = value.to_string_lossy();
     if text == "all" {
         return Ok(Mode::ALL.to_vec());
@@ -84,4 +94,11 @@ fn modes(value: &OsString) -> Result<Vec<Mode>, String> {
         Some(mode) => Ok(vec![mode]),
         None => Err(format!("--mode {text}: flat, ring, sinks, mixed or all is wanted")),
     }
+}
+
+fn map(value: OsString) -> Result<PathBuf, String> {
+    if value.is_empty() || value.as_encoded_bytes().starts_with(b"--") {
+        return Err("--map needs the name of a file".into());
+    }
+    Ok(value.into())
 }

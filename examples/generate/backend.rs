@@ -29,9 +29,10 @@ impl Pool {
         self.held.len() as u32
     }
 
+    /// New rows hold poison: one that is read before it was written spoils all that comes after.
     fn resize(&mut self, rows: u32) {
-        self.keys.resize(rows as usize * KV_DIM, 0.0);
-        self.values.resize(rows as usize * KV_DIM, 0.0);
+        self.keys.resize(rows as usize * KV_DIM, f32::NAN);
+        self.values.resize(rows as usize * KV_DIM, f32::NAN);
         self.held.resize(rows as usize, None);
     }
 

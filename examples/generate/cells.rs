@@ -33,7 +33,7 @@ pub(crate) struct Write {
 
 #[derive(Default)]
 pub(crate) struct Cells {
-    pub(crate) cells: Vec<Cell>,
+    pub(crate) held: Vec<Cell>,
     pub(crate) writes: Vec<Write>,
     /// Rows of positions that were still good when a step overwrote them.
     pub(crate) evictions: Vec<Write>,
@@ -137,7 +137,7 @@ impl Pool {
         let held = self.rows[row as usize].take()?;
         if held.since < now {
             let Held { position, since: from, worth } = held;
-            self.out.cells.push(Cell { row, from, to: now, position, worth });
+            self.out.held.push(Cell { row, from, to: now, position, worth });
         }
         Some(held)
     }

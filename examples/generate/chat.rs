@@ -1,32 +1,42 @@
 //! The application's side: a chat that reads, answers, drafts, takes back and tries again. It asks the cache
 //! how far it may go; rows and plans are the backend's business.
 
-use kvcore::{Error, Session};
+use kvcore::{Error, LAYER_RING, Session};
 
 use crate::Outcome;
 use crate::backend::Backend;
 use crate::check::Checker;
-use crate::model::{Logits, Model};
+use crate::model::{LAYERS, Logits, Model};
+use crate::modes::ROLLBACK;
 use crate::sample::{draft, sample};
 use crate::trace::{Kind, Trace};
 
 /// Tokens guessed ahead in one step.
 const DRAFTS: usize = 4;
+/// Longer than a ring, so that it comes round however short the prompt is.
+const SECOND_TURN: &[u8] = b" Go on, and tell me what became of the rows that the window left behind. ";
+const OTHER_TURN: &[u8] = b" No, take that back: tell me of the rows that stayed, and of the first ones. ";
 
 /// What a chat leaves behind.
 #[derive(Default)]
 pub(crate) struct Record {
     pub(crate) steps: usize,
+    /// The most steps that one text took to read.
+    pub(crate) chunks: usize,
     pub(crate) drafted: usize,
     pub(crate) kept: usize,
-    /// Rewinds that went through, and those that a window had made impossible.
+    /// Rewinds that went through, those of them after a ring had come round, and those that a window had made
+    /// impossible.
     pub(crate) rewinds: usize,
+    pub(crate) late_rewinds: usize,
     pub(crate) refused: usize,
     /// The most positions that the cache held.
     pub(crate) longest: usize,
     /// What was generated, reply by reply, those taken back later included.
     pub(crate) replies: Vec<Vec<u8>>,
-    /// Logit vectors compared, and the largest difference of any logit.
+    /// Logit vectors that came through the cache, how many of them were compared, and the largest difference of
+    /// any logit.
+    pub(crate) logits: usize,
     pub(crate) compared: usize,
     pub(crate) largest: f32,
     pub(crate) trace: Trace,
@@ -42,6 +52,8 @@ pub(crate) struct Chat<'s, 'a, 'm> {
     history: Vec<u8>,
     attempt: u32,
     max_write: usize,
+    /// Rows of a ring layer's pool, if there is one.
+    ring_rows: usize,
     record: Record,
 }
 
@@ -53,13 +65,19 @@ impl<'s, 'a, 'm> Chat<'s, 'a, 'm> {
         checker: Checker<'m>,
     ) -> Outcome<Self> {
         let max_write = session.cache().config()?.max_write as usize;
-        let record = Record::default();
-        Ok(Self { model, session, backend, checker, history: Vec::new(), attempt: 0, max_write, record })
+        let ring = (0..LAYERS).map(|layer| backend.layer(layer)).find(|info| info.layer.kind == LAYER_RING);
+        let ring_rows = ring.map_or(usize::MAX, |info| info.rows as usize);
+        let (history, record) = (Vec::new(), Record::default());
+        Ok(Self { model, session, backend, checker, history, attempt: 0, max_write, ring_rows, record })
     }
 
-    /// The story of the demo: an answer, the same answer again in other words, a second turn, and that turn
-    /// taken back as a whole.
+    /// The story of the demo: an answer, the same answer again in other words, a second turn, that turn taken
+    /// back as a whole for another, and the end of its answer once more.
     pub(crate) fn run(&mut self, prompt: &[u8], n: usize) -> Outcome<()> {
+        // So few can be taken back in every kind of cache.
+        let few = n.div_ceil(2).min(ROLLBACK as usize);
+        self.checker.expect(4 * n + few);
+
         self.record.trace.act("prompt");
         self.read(prompt)?;
         let answer = self.history.len();
@@ -72,13 +90,17 @@ impl<'s, 'a, 'm> Chat<'s, 'a, 'm> {
 
         let turn = self.history.len();
         self.record.trace.act("turn 2");
-        self.read(b" Go on, and be brief. ")?;
+        self.read(SECOND_TURN)?;
         self.reply(n)?;
 
         self.record.trace.act("turn 2 again");
         self.back_to(turn)?;
-        self.read(b" No: start over. ")?;
-        self.reply(n)
+        self.read(OTHER_TURN)?;
+        self.reply(n)?;
+
+        self.record.trace.act("its end again");
+        self.back_to(self.history.len() - few)?;
+        self.reply(few)
     }
 
     /// Tokens in the cache.
@@ -99,6 +121,7 @@ impl<'s, 'a, 'm> Chat<'s, 'a, 'm> {
         if missing > 0 && !self.session.cache().can_extend(missing as u32)? {
             return Err("the text is longer than the cache's capacity".into());
         }
+        self.record.chunks = self.record.chunks.max(missing.div_ceil(self.max_write));
         let text = self.history.clone();
         for position in (self.length()?..end).step_by(self.max_write) {
             let n = self.max_write.min(end - position);
@@ -135,6 +158,7 @@ impl<'s, 'a, 'm> Chat<'s, 'a, 'm> {
         for logits in last {
             let token = sample(&logits, place + accepted, self.attempt);
             self.history.push(token);
+            self.checker.generated();
             if drafts.get(accepted) != Some(&token) {
                 break;
             }
@@ -151,6 +175,7 @@ impl<'s, 'a, 'm> Chat<'s, 'a, 'm> {
     /// Runs the backend over the last `n` tokens of `text`.
     fn step(&mut self, kind: Kind, text: &[u8], n: usize) -> Outcome<Vec<Logits>> {
         let logits = self.backend.forward(text, n)?;
+        self.record.logits += logits.len();
         self.checker.take(logits.clone());
         self.record.steps += 1;
         self.record.trace.step(kind, self.backend);
@@ -175,6 +200,7 @@ impl<'s, 'a, 'm> Chat<'s, 'a, 'm> {
         match cache.rewind(target as u32) {
             Ok(()) => {
                 self.record.rewinds += 1;
+                self.record.late_rewinds += usize::from(length > self.ring_rows);
                 self.record.trace.rewind(target);
             }
             Err(Error::Evicted) => {

@@ -27,6 +27,16 @@ impl<'m> Checker<'m> {
         Self { model, layers: layers.to_vec(), pending: Vec::new(), compared: 0, largest: 0.0, progress }
     }
 
+    /// How many tokens will be generated.
+    pub(crate) fn expect(&mut self, tokens: usize) {
+        self.progress.expected = tokens;
+    }
+
+    /// Counts a token.
+    pub(crate) fn generated(&mut self) {
+        self.progress.tokens += 1;
+    }
+
     /// Takes the logits of one step. They are compared when the history is about to be cut, or at the end:
     /// until then, one recomputation of the whole history serves them all.
     pub(crate) fn take(&mut self, logits: Vec<Logits>) {
@@ -69,14 +79,16 @@ struct Progress {
     name: &'static str,
     began: Instant,
     shown: Instant,
+    tokens: usize,
+    expected: usize,
     terminal: bool,
     dirty: bool,
 }
 
 impl Progress {
     fn new(name: &'static str) -> Self {
-        let now = Instant::now();
-        Self { name, began: now, shown: now, terminal: stderr().is_terminal(), dirty: false }
+        let (now, terminal) = (Instant::now(), stderr().is_terminal());
+        Self { name, began: now, shown: now, tokens: 0, expected: 0, terminal, dirty: false }
     }
 
     fn show(&mut self, compared: usize) {
@@ -85,17 +97,20 @@ impl Progress {
             return;
         }
         self.shown = Instant::now();
-        let seconds = self.began.elapsed().as_secs();
-        let (start, end) = if self.terminal { ("\r", "") } else { ("", "\n") };
-        eprint!("{start}{}: {compared} logit vectors compared, {seconds} s{end}", self.name);
-        let _ = stderr().flush();
+        let (Self { name, tokens, expected, .. }, seconds) = (&self, self.began.elapsed().as_secs());
+        let text =
+            format!("{name}: token {tokens} of {expected}, {compared} logit vectors compared, {seconds} s");
         self.dirty = self.terminal;
+        // Progress is not worth failing for.
+        let mut err = stderr();
+        let _ = if self.terminal { write!(err, "\r{text:76}") } else { writeln!(err, "{text}") };
+        let _ = err.flush();
     }
 
     /// Leaves nothing of the line on a terminal.
     fn clear(&mut self) {
         if self.dirty {
-            eprint!("\r{:60}\r", "");
+            let _ = write!(stderr(), "\r{:76}\r", "");
         }
     }
 }

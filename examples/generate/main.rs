@@ -14,6 +14,9 @@ mod backend;
 mod cells;
 mod chat;
 mod check;
+mod exercise;
+mod labels;
+mod legend;
 mod map;
 mod model;
 mod modes;
@@ -25,6 +28,7 @@ mod trace;
 
 use std::env;
 use std::fs;
+use std::io::{Write, stderr, stdout};
 use std::process::ExitCode;
 
 use kvcore::{Error, Registry, SequenceStorage, Session};
@@ -43,40 +47,46 @@ fn main() -> ExitCode {
     let options = match args::parse(env::args_os().skip(1)) {
         Ok(Some(options)) => options,
         Ok(None) => {
-            print!("{}", args::USAGE);
-            return ExitCode::SUCCESS;
+            return ended(stdout().write_all(args::USAGE.as_bytes()).map(|()| true).map_err(Into::into));
         }
         Err(message) => {
-            eprintln!("error: {message}\n\n{}", args::USAGE);
+            let _ = writeln!(stderr(), "error: {message} (--help tells more)");
             return ExitCode::from(2);
         }
     };
-    match run_all(&options) {
+    ended(run_all(&options, &mut stdout()))
+}
+
+/// 0 if all is well, 1 if not.
+fn ended(outcome: Outcome<bool>) -> ExitCode {
+    match outcome {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            eprintln!("error: {error}");
+            // Nobody is left to tell if this fails too.
+            let _ = writeln!(stderr(), "error: {error}");
             ExitCode::FAILURE
         }
     }
 }
 
-/// Runs the modes one after the other; answers whether every difference is within the bound.
-fn run_all(options: &Options) -> Outcome<bool> {
+/// Runs the modes one after the other; answers whether every difference is within the bound, and everything
+/// was exercised.
+fn run_all(options: &Options, out: &mut impl Write) -> Outcome<bool> {
     let model = Model::new();
     let mut reports = Vec::new();
     for &mode in &options.modes {
         let report = run(mode, &model, options).map_err(|error| format!("{}: {error}", mode.name()))?;
-        report.print_tokens();
+        report.write_tokens(out)?;
         reports.push(report);
     }
-    report::print_table(&reports);
+    report::write_table(out, &reports)?;
     // Of all modes the mixed one is the last, and shows the most.
     if let (Some(file), Some(report)) = (&options.map, reports.last()) {
-        fs::write(file, map::draw(report)).map_err(|error| format!("cannot write the map: {error}"))?;
-        println!("\nwrote {}", file.display());
+        fs::write(file, map::draw(report)).map_err(|error| args::not_written(file, &error))?;
+        writeln!(out, "\nwrote {}", file.display())?;
     }
-    Ok(report::all_within_bound(&reports))
+    Ok(reports.iter().all(Report::all_well))
 }
 
 /// One chat with one kind of cache. The cache has three owners, as in a real runtime: the registry's entry,

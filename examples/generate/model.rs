@@ -15,6 +15,11 @@ pub(crate) const HEAD_DIM: usize = 16;
 pub(crate) const KV_DIM: usize = KV_HEADS * HEAD_DIM;
 const HIDDEN: usize = 128;
 const SEED: u64 = 2024;
+const HALF: usize = HEAD_DIM / 2;
+/// How fast each pair of elements turns: 10000 to the power of -i/8. Written out, since not every `powf`
+/// answers the same last digit.
+const TURNS: [f32; HALF] =
+    [1.0, 0.316_227_77, 0.1, 0.031_622_775, 0.01, 0.003_162_277_6, 0.001, 0.000_316_227_76];
 
 /// One token between two layers; also its queries, and what they gathered.
 pub(crate) type State = [f32; DIM];
@@ -176,9 +181,8 @@ fn normed(state: &State) -> State {
 
 /// Rotary position embedding: turns each pair of elements of each head by its angle.
 fn rotate(heads: &mut [f32], position: usize) {
-    const HALF: usize = HEAD_DIM / 2;
-    for i in 0..HALF {
-        let angle = position as f32 * 10_000.0_f32.powf(-(i as f32) / HALF as f32);
+    for (i, turn) in TURNS.iter().enumerate() {
+        let angle = position as f32 * turn;
         let (sin, cos) = (angle.sin(), angle.cos());
         for head in heads.chunks_exact_mut(HEAD_DIM) {
             let (a, b) = (head[i], head[i + HALF]);

@@ -43,10 +43,9 @@ impl Mode {
         let ring = Layer { kind: kvcore::LAYER_RING, window: WINDOW, ..flat };
         let kind = |layer| match self {
             Self::Flat => flat,
-            Self::Ring => ring,
             Self::Sinks => ring.with_sinks(SINKS),
             Self::Mixed if layer == FULL => flat,
-            Self::Mixed => ring,
+            Self::Ring | Self::Mixed => ring,
         };
         let mut layers: Vec<Layer> = (0..LAYERS).map(kind).collect();
         layers[LAYERS - 1] = layers[DONOR].sharing(DONOR as u32);

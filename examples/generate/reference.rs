@@ -3,12 +3,12 @@
 
 use kvcore::Layer;
 
-use crate::model::{DONOR, HEAD_DIM, HEADS, KV_HEADS, LAYERS, Logits, Model, Row, State};
+use crate::model::{HEAD_DIM, HEADS, KV_HEADS, Logits, Model, Row, State};
 
 /// The logits of every token of `history` from index `from` on.
 pub(crate) fn forward(model: &Model, layers: &[Layer], history: &[u8], from: usize) -> Vec<Logits> {
     let mut states: Vec<State> = history.iter().map(|&token| model.embed(token)).collect();
-    let mut donated = Vec::new();
+    let mut kept = Vec::<Vec<(Row, Row)>>::new();
     for (layer, rule) in layers.iter().enumerate() {
         let mut queries = Vec::with_capacity(states.len());
         let mut rows = Vec::with_capacity(states.len());
@@ -17,15 +17,14 @@ pub(crate) fn forward(model: &Model, layers: &[Layer], history: &[u8], from: usi
             queries.push(projection.queries);
             rows.extend(projection.key_value);
         }
-        if layer == LAYERS - 1 {
-            rows.clone_from(&donated);
-        } else if layer == DONOR {
-            donated.clone_from(&rows);
+        if let Some(donor) = rule.shares_with.checked_sub(1) {
+            rows.clone_from(&kept[donor as usize]);
         }
         for (position, state) in states.iter_mut().enumerate() {
             let gathered = attend(&queries[position], &rows, position, rule);
             model.finish(layer, state, &gathered);
         }
+        kept.push(rows);
     }
     states[from..].iter().map(|state| model.logits(state)).collect()
 }

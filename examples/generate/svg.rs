@@ -2,6 +2,9 @@
 
 use std::fmt::{Display, Write};
 
+/// Colours of [`gradient`].
+pub(crate) const SHADES: u32 = 72;
+
 #[derive(Clone, Copy)]
 pub(crate) enum Anchor {
     Start,
@@ -10,10 +13,9 @@ pub(crate) enum Anchor {
 }
 
 /// A drawing that grows at its end: what comes later lies on top.
+#[derive(Default)]
 pub(crate) struct Svg {
     body: String,
-    width: f32,
-    height: f32,
 }
 
 /// A coordinate, with as many digits as one can see.
@@ -40,10 +42,6 @@ impl Boxes {
 }
 
 impl Svg {
-    pub(crate) const fn new(width: f32, height: f32) -> Self {
-        Self { body: String::new(), width, height }
-    }
-
     /// `style` is made of attributes, as in all that follows.
     pub(crate) fn boxes(&mut self, boxes: &Boxes, style: &str) {
         if !boxes.0.is_empty() {
@@ -95,8 +93,9 @@ impl Svg {
         );
     }
 
-    pub(crate) fn finish(self, title: &str) -> String {
-        let (width, height) = (Short(self.width), Short(self.height));
+    /// The whole picture, on white: it must be readable on a dark page too.
+    pub(crate) fn finish(self, title: &str, width: f32, height: f32) -> String {
+        let (width, height) = (Short(width), Short(height));
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
              height=\"{height}\" role=\"img\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\" \
@@ -106,26 +105,26 @@ impl Svg {
     }
 }
 
-/// From dark violet over green to yellow in steps that look even, as the viridis scale does. `at` is from 0
-/// to 1.
-pub(crate) fn gradient(at: f32) -> String {
-    const STOPS: [[f32; 3]; 10] = [
-        [68.0, 1.0, 84.0],
-        [72.0, 40.0, 120.0],
-        [62.0, 73.0, 137.0],
-        [49.0, 104.0, 142.0],
-        [38.0, 130.0, 142.0],
-        [31.0, 158.0, 137.0],
-        [53.0, 183.0, 121.0],
-        [110.0, 206.0, 88.0],
-        [181.0, 222.0, 43.0],
-        [253.0, 231.0, 37.0],
+/// From dark violet over green to yellow in steps that look even, as the viridis scale does. `shade` is less
+/// than [`SHADES`].
+pub(crate) fn gradient(shade: u32) -> String {
+    const STOPS: [[u32; 3]; 10] = [
+        [68, 1, 84],
+        [72, 40, 120],
+        [62, 73, 137],
+        [49, 104, 142],
+        [38, 130, 142],
+        [31, 158, 137],
+        [53, 183, 121],
+        [110, 206, 88],
+        [181, 222, 43],
+        [253, 231, 37],
     ];
-    let at = at.clamp(0.0, 1.0) * 8.999;
-    let (stop, part) = (at as usize, at.fract());
+    const BETWEEN: u32 = SHADES / (STOPS.len() as u32 - 1);
+    let (stop, part) = ((shade / BETWEEN) as usize, shade % BETWEEN);
     let mix = |channel: usize| {
         let [a, b] = [STOPS[stop], STOPS[stop + 1]].map(|colour| colour[channel]);
-        (a + (b - a) * part) as u8
+        (a * (BETWEEN - part) + b * part) / BETWEEN
     };
     format!("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2))
 }

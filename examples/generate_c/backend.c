@@ -28,6 +28,7 @@ static void *resized(void *memory, size_t size)
     return memory;
 }
 
+/* New rows hold poison: one that is read before it was written spoils all that comes after. */
 static void pool_resize(pool_t *pool, uint32_t rows)
 {
     size_t bytes = (size_t)rows * KV_DIM * sizeof(float);
@@ -36,6 +37,9 @@ static void pool_resize(pool_t *pool, uint32_t rows)
     pool->held = resized(pool->held, rows * sizeof *pool->held);
     for (uint32_t row = pool->rows; row < rows; row++) {
         pool->held[row].written = false;
+        for (size_t i = (size_t)row * KV_DIM; i < (size_t)(row + 1) * KV_DIM; i++) {
+            pool->keys[i] = pool->values[i] = NAN;
+        }
     }
     pool->rows = rows;
 }

@@ -1,7 +1,8 @@
 /* A decode loop with the K/V cache outside the model, in plain C against kvcore.h alone.
  *
+ *   cargo rustc --release --lib --crate-type staticlib --features capi,panic-handler
  *   cd examples/generate_c
- *   cc -std=c99 -O2 -ffp-contract=off -I ../../include main.c backend.c model.c -L ../../target/release -lkvcore -lm
+ *   cc -std=c99 -O2 -ffp-contract=off -I ../../include main.c backend.c model.c ../../target/release/libkvcore.a -lm
  *
  * It tells the same story as the Rust example and prints the same tokens (hence -ffp-contract=off: a fused
  * multiply-add would round otherwise). Where to look: backend.c does what plans say, this file is the application.
@@ -22,6 +23,10 @@ enum {
     MOST_PROMPT = 4096,
     MOST_TOKENS = 512
 };
+
+/* Longer than a ring, so that it comes round however short the prompt is. */
+static const char SECOND_TURN[] = " Go on, and tell me what became of the rows that the window left behind. ";
+static const char OTHER_TURN[] = " No, take that back: tell me of the rows that stayed, and of the first ones. ";
 
 static const char *const MODES[] = {"flat", "ring", "sinks", "mixed"};
 enum { FLAT, RING, WITH_SINKS, MIXED, N_MODES };
@@ -118,7 +123,10 @@ static void advance(chat_t *chat, uint32_t n)
 static void print_escaped(const uint8_t *text, uint32_t len)
 {
     for (uint32_t i = 0; i < len; i++) {
-        printf(text[i] == '\\' ? "\\\\" : "%c", text[i]);
+        if (text[i] == '\\') {
+            putchar('\\');
+        }
+        putchar(text[i]);
     }
 }
 
@@ -155,7 +163,8 @@ static void back_to(chat_t *chat, uint32_t len)
     chat->attempt++;
 }
 
-/* An answer, the same answer again in other words, a second turn, and that turn taken back as a whole. */
+/* An answer, the same answer again in other words, a second turn, that turn taken back as a whole for another, and the
+ * end of its answer once more. */
 static void talk(chat_t *chat, const char *prompt, uint32_t n)
 {
     read_text(chat, prompt);
@@ -168,13 +177,18 @@ static void talk(chat_t *chat, const char *prompt, uint32_t n)
     printf("\\n");
 
     uint32_t turn = chat->len;
-    read_text(chat, " Go on, and be brief. ");
+    read_text(chat, SECOND_TURN);
     reply(chat, n);
     printf("\\n");
 
     back_to(chat, turn);
-    read_text(chat, " No: start over. ");
+    read_text(chat, OTHER_TURN);
     reply(chat, n);
+    printf("\\n");
+
+    uint32_t half = (n + 1) / 2, few = half < ROLLBACK ? half : ROLLBACK; /* so few can be taken back in any cache */
+    back_to(chat, chat->len - few);
+    reply(chat, few);
     printf("\n");
 }
 
@@ -247,52 +261,103 @@ static void run(int mode, const char *prompt, uint32_t n)
 
 /* ---- the command line ---- */
 
-static int usage(const char *complaint, const char *what)
+typedef struct {
+    const char *prompt, *mode;
+    uint32_t tokens;
+} options_t;
+
+static const char HELP[] =
+    "Generates text with a small random model whose K/V cache is kept by kvcore.\n\n"
+    "usage: generate [--prompt TEXT] [--tokens N] [--mode MODE]\n\n"
+    "  --prompt TEXT  what the chat begins with, 1 to 4096 bytes of any kind\n"
+    "  --tokens N     tokens of each reply, 1 to 512 (24)\n"
+    "  --mode MODE    flat, ring, sinks, mixed or all (all)\n"
+    "  --help         this text\n";
+
+/* Ends the program: a command line that makes no sense. */
+static void refuse(const char *complaint, const char *what)
 {
-    fprintf(stderr, "error: %s%s\n\nusage: generate [--prompt TEXT] [--tokens N] [--mode MODE]\n\n"
-            "  --prompt TEXT  what the chat begins with, 1 to 4096 bytes\n"
-            "  --tokens N     tokens of each reply, 1 to 512 (24)\n"
-            "  --mode MODE    flat, ring, sinks, mixed or all (all)\n", complaint, what);
-    return 2;
+    fprintf(stderr, "error: %s%s (--help tells more)\n", complaint, what);
+    exit(2);
+}
+
+static bool wanted(const options_t *options, int mode)
+{
+    return strcmp(options->mode, "all") == 0 || strcmp(options->mode, MODES[mode]) == 0;
+}
+
+static uint32_t parse_tokens(const char *value)
+{
+    char *end;
+    long tokens = strtol(value, &end, 10);
+    if (*end != '\0' || tokens < 1 || tokens > MOST_TOKENS) {
+        refuse("a whole number from 1 to 512 is wanted, not --tokens ", value);
+    }
+    return (uint32_t)tokens;
+}
+
+static void check(const options_t *options)
+{
+    bool known = false;
+    for (int mode = 0; mode < N_MODES; mode++) {
+        known = known || wanted(options, mode);
+    }
+    if (!known) {
+        refuse("flat, ring, sinks, mixed or all is wanted, not --mode ", options->mode);
+    }
+    if (*options->prompt == '\0') {
+        refuse("the prompt is empty: the model needs a byte to start from", "");
+    }
+    if (strlen(options->prompt) > MOST_PROMPT) {
+        refuse("the prompt has more than 4096 bytes", "");
+    }
+}
+
+/* False if help is wanted. */
+static bool parse(int argc, char **argv, options_t *options)
+{
+    for (int i = 1; i < argc; i += 2) {
+        const char *name = argv[i], *value = argv[i + 1];
+        bool prompt = strcmp(name, "--prompt") == 0, tokens = strcmp(name, "--tokens") == 0;
+        if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+            return false;
+        }
+        if (!prompt && !tokens && strcmp(name, "--mode") != 0) {
+            refuse("unknown argument ", name);
+        }
+        if (value == NULL) {
+            refuse("there is no value for ", name);
+        } else if (prompt) {
+            options->prompt = value;
+        } else if (tokens) {
+            options->tokens = parse_tokens(value);
+        } else {
+            options->mode = value;
+        }
+    }
+    check(options);
+    return true;
 }
 
 int main(int argc, char **argv)
 {
-    const char *prompt =
-        "Sing, O goddess, of the cache whose window slides: of rows that are written, and read, and taken back.";
-    const char *wanted = "all";
-    long tokens = 24;
-    for (int i = 1; i < argc; i += 2) {
-        const char *name = argv[i], *value = argv[i + 1];
-        if (value == NULL) {
-            return usage("no value, or no such option: ", name);
-        } else if (strcmp(name, "--prompt") == 0) {
-            prompt = value;
-        } else if (strcmp(name, "--tokens") == 0) {
-            char *end;
-            tokens = strtol(value, &end, 10);
-            if (*end != '\0' || tokens < 1 || tokens > MOST_TOKENS) {
-                return usage("a whole number from 1 to 512 is wanted for ", name);
-            }
-        } else if (strcmp(name, "--mode") == 0) {
-            wanted = value;
-        } else {
-            return usage("unknown argument ", name);
-        }
-    }
-    if (*prompt == '\0' || strlen(prompt) > MOST_PROMPT) {
-        return usage("the prompt must have 1 to 4096 bytes", "");
+    options_t options = {
+        "Sing, O goddess, of the cache whose window slides: of rows that are written, and read, and taken back.",
+        "all", 24};
+    if (!parse(argc, argv, &options)) {
+        return fputs(HELP, stdout) < 0 || fflush(stdout) != 0 ? EXIT_FAILURE : EXIT_SUCCESS;
     }
     if (!kvc_check_header()) {
         die("kvcore.h and the library are of different versions");
     }
     model_init();
-    bool known = false;
     for (int mode = 0; mode < N_MODES; mode++) {
-        if (strcmp(wanted, "all") == 0 || strcmp(wanted, MODES[mode]) == 0) {
-            run(mode, prompt, (uint32_t)tokens);
-            known = true;
+        if (wanted(&options, mode)) {
+            run(mode, options.prompt, options.tokens);
         }
     }
-    return known ? EXIT_SUCCESS : usage("unknown mode ", wanted);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        die("the text could not be written");
+    }
+    return EXIT_SUCCESS;
 }

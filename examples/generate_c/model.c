@@ -84,8 +84,12 @@ static void normalise(const float *state, float *out)
 static void rotate(float *heads, int n_heads, uint32_t position)
 {
     enum { HALF = HEAD_DIM / 2 };
+    /* How fast each pair turns: 10000 to the power of -i/8. Written out, since not every powf answers the same last
+     * digit. */
+    static const float turns[HALF] = {1.0f,  0.31622777f,   0.1f,   0.031622775f,
+                                      0.01f, 0.0031622776f, 0.001f, 0.00031622776f};
     for (int i = 0; i < HALF; i++) {
-        float angle = (float)position * powf(10000.0f, -(float)i / (float)HALF);
+        float angle = (float)position * turns[i];
         float sine = sinf(angle), cosine = cosf(angle);
         for (float *head = heads; head < heads + n_heads * HEAD_DIM; head += HEAD_DIM) {
             float a = head[i], b = head[i + HALF];
