@@ -1,6 +1,7 @@
 #include "peer.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 namespace peer {
@@ -49,10 +50,10 @@ SequenceCache::SequenceCache(const Config& config) : capacity_(config.capacity) 
 int SequenceCache::length() const { return length_; }
 
 std::optional<Plan> SequenceCache::plan(int layer, int position, int n) const {
-  if (layer < 0 || static_cast<size_t>(layer) >= layers_.size() || position < 0 || n <= 0) {
+  if (layer < 0 || static_cast<std::size_t>(layer) >= layers_.size() || position < 0 || n <= 0) {
     return std::nullopt;
   }
-  const Entry& entry = layers_[static_cast<size_t>(layer)];
+  const Entry& entry = layers_[static_cast<std::size_t>(layer)];
   if (n > entry.max_step || n > capacity_ || position > capacity_ - n) {
     return std::nullopt;
   }
