@@ -1,0 +1,26 @@
+//! The benchmarks as gates.
+
+use std::env;
+use std::process::Command;
+
+use super::{Outcome, Verdict};
+use crate::context::Context;
+use crate::shell;
+
+/// Instruction counts against the recorded ones.
+pub(super) fn counts(context: &Context) -> Outcome {
+    bench(context, &["bench", "--counts", "--check"])
+}
+
+/// Times against those of the peers measured beside them.
+pub(super) fn ratios(context: &Context) -> Outcome {
+    bench(context, &["bench", "--check"])
+}
+
+/// In a process of its own, so that the output can be kept for a failure.
+fn bench(context: &Context, arguments: &[&str]) -> Outcome {
+    let program = env::current_exe().map_err(|error| error.to_string())?;
+    let mut command = Command::new(program);
+    shell::capture(command.current_dir(&context.root).args(arguments))?;
+    Ok(Verdict::nothing_to_say())
+}
