@@ -674,7 +674,7 @@ uint32_t kvc_grow_rows(uint32_t current,
                        uint32_t max);
 
 // Bytes of K or of V alone: `rows * n_kv_heads * head_dim` elements of `bits` bits, packed. `KVC_ERR_INVALID_ARGUMENT`
-// (also 0 heads, dimension or bits, more than 64 bits an element, or more bytes than 64 bits count). Any thread. O(1).
+// (also 0 heads, dimension or bits, more than 64 bits an element, or more elements or bytes than 64 bits count). Any thread. O(1).
 //
 // `out` is NULL or valid.
 kvc_status_t kvc_pool_bytes(uint32_t rows,
@@ -828,8 +828,7 @@ kvc_status_t kvc_rewind_floor(const kvc_cache_t *cache,
 // for every layer and in any order, until it is partly committed or another begins. The rows of the step count as
 // overwritten from now on. `KVC_ERR_INVALID_ARGUMENT` (also 0 tokens), `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`,
 // `KVC_ERR_WRONG_KIND`, `KVC_ERR_BAD_LAYER`, `KVC_ERR_BAD_POSITION`, `KVC_ERR_STEP_TOO_LARGE`, `KVC_ERR_NEVER_FITS`,
-// `KVC_ERR_OUT_OF_CAPACITY`, `KVC_ERR_BUSY`. A step that any layer would refuse is refused. Any thread. O(1);
-// O(groups) when the step is new.
+// `KVC_ERR_OUT_OF_CAPACITY`, `KVC_ERR_BUSY`. A step that any layer would refuse is refused. Any thread. O(1).
 //
 // Pointers are NULL or valid.
 kvc_status_t kvc_seq_plan(kvc_cache_t *cache,
@@ -888,7 +887,7 @@ void kvc_set_event_hook(kvc_event_fn hook, void *ctx);
 // Bytes of storage of a one-sequence cache of n_layers layers, as a constant expression. The same as
 // kvc_sequence_size answers.
 #define KVC_SEQUENCE_BYTES_FOR(n_layers) \
-  ((16u + 16u * sizeof(void *) + 280u + 2u * (size_t)(n_layers) + 7u) / 8u * 8u)
+  ((16u + 16u * sizeof(void *) + 288u + 2u * (size_t)(n_layers) + 7u) / 8u * 8u)
 
 // A config with struct_size set, initial_capacity 512 and the rest 0.
 static inline kvc_config_t kvc_config_default(void) {

@@ -61,8 +61,8 @@ namespace kvc {
 
 inline constexpr std::uint32_t kUnbounded = KVC_UNBOUNDED;  ///< A capacity that only windows bound.
 inline constexpr std::size_t kAlign = KVC_ALIGN;            ///< Alignment of every storage, in bytes.
-inline constexpr std::uint32_t kMaxLayers = KVC_MAX_LAYERS;
-inline constexpr std::uint32_t kMaxGroups = KVC_MAX_GROUPS;
+inline constexpr std::uint32_t kMaxLayers = KVC_MAX_LAYERS;  ///< Most layers of a model.
+inline constexpr std::uint32_t kMaxGroups = KVC_MAX_GROUPS;  ///< Most layer groups of a model.
 
 /// Whether this header and the library belong together. Any thread. O(1).
 ///
@@ -75,30 +75,30 @@ inline bool check_header() noexcept { return kvc_check_header(); }
 
 /// Why a call failed. The numbers are those of C, fixed for good; later versions may add some.
 enum class Code : std::int32_t {
-  Ok = KVC_OK,
-  InvalidArgument = KVC_ERR_INVALID_ARGUMENT,
-  InvalidConfig = KVC_ERR_INVALID_CONFIG,
-  OutOfCapacity = KVC_ERR_OUT_OF_CAPACITY,
-  NeverFits = KVC_ERR_NEVER_FITS,
-  StepTooLarge = KVC_ERR_STEP_TOO_LARGE,
-  BadLayer = KVC_ERR_BAD_LAYER,
-  BadPosition = KVC_ERR_BAD_POSITION,
-  Evicted = KVC_ERR_EVICTED,
-  CannotGrow = KVC_ERR_CANNOT_GROW,
-  StalePlan = KVC_ERR_STALE_PLAN,
-  NotFound = KVC_ERR_NOT_FOUND,
-  AlreadyExists = KVC_ERR_ALREADY_EXISTS,
-  TableFull = KVC_ERR_TABLE_FULL,
-  NameTooLong = KVC_ERR_NAME_TOO_LONG,
-  WrongKind = KVC_ERR_WRONG_KIND,
-  BufferTooSmall = KVC_ERR_BUFFER_TOO_SMALL,
-  Busy = KVC_ERR_BUSY,
-  Stale = KVC_ERR_STALE,
-  Corrupt = KVC_ERR_CORRUPT,
-  Unsupported = KVC_ERR_UNSUPPORTED,
-  BadSequence = KVC_ERR_BAD_SEQUENCE,
-  NoStep = KVC_ERR_NO_STEP,
-  Shared = KVC_ERR_SHARED,
+  Ok = KVC_OK,                                ///< Success.
+  InvalidArgument = KVC_ERR_INVALID_ARGUMENT, ///< Null or misaligned pointer, zero tokens, number outside its range.
+  InvalidConfig = KVC_ERR_INVALID_CONFIG,     ///< A config that contradicts itself or passes a limit.
+  OutOfCapacity = KVC_ERR_OUT_OF_CAPACITY,    ///< No room now; room may come (rewind, removal, release).
+  NeverFits = KVC_ERR_NEVER_FITS,             ///< Would not fit into the same cache even when empty.
+  StepTooLarge = KVC_ERR_STEP_TOO_LARGE,      ///< More tokens than `max_write` allows.
+  BadLayer = KVC_ERR_BAD_LAYER,               ///< No such layer.
+  BadPosition = KVC_ERR_BAD_POSITION,         ///< A gap, or a position already held: a step continues its sequence.
+  Evicted = KVC_ERR_EVICTED,                  ///< The target needs rows that a window has dropped.
+  CannotGrow = KVC_ERR_CANNOT_GROW,           ///< Rewind beyond the length.
+  StalePlan = KVC_ERR_STALE_PLAN,             ///< The cache was rewound, cleared or stepped since the plan was made.
+  NotFound = KVC_ERR_NOT_FOUND,               ///< Nothing stands under that name or index.
+  AlreadyExists = KVC_ERR_ALREADY_EXISTS,     ///< The name or the slot is taken.
+  TableFull = KVC_ERR_TABLE_FULL,             ///< A fixed table has no free entry.
+  NameTooLong = KVC_ERR_NAME_TOO_LONG,        ///< A key or name over its limit, or empty.
+  WrongKind = KVC_ERR_WRONG_KIND,             ///< This cache does not offer that call.
+  BufferTooSmall = KVC_ERR_BUFFER_TOO_SMALL,  ///< The caller's buffer or storage is too small.
+  Busy = KVC_ERR_BUSY,                        ///< The lock stayed held; nothing changed.
+  Stale = KVC_ERR_STALE,                      ///< The object was released.
+  Corrupt = KVC_ERR_CORRUPT,                  ///< Damaged storage or snapshot, or no such object there.
+  Unsupported = KVC_ERR_UNSUPPORTED,          ///< Not supported by this object.
+  BadSequence = KVC_ERR_BAD_SEQUENCE,         ///< Unknown sequence id.
+  NoStep = KVC_ERR_NO_STEP,                   ///< A placement or commit without a declared step.
+  Shared = KVC_ERR_SHARED,                    ///< Would change rows that another sequence also owns.
 };
 
 /// Success, or why a call failed. It must be looked at; `ignore` says that you mean not to. It is no `bool`: ask
@@ -113,16 +113,18 @@ enum class Code : std::int32_t {
 /// ```
 class [[nodiscard]] Status {
  public:
-  constexpr Status() noexcept = default;                    ///< Success.
-  constexpr Status(Code code) noexcept : code_(code) {}     // NOLINT: implicit
+  constexpr Status() noexcept = default;                 ///< Success.
+  constexpr Status(Code code) noexcept : code_(code) {}  ///< Implicit: return a `Code` where a status is wanted.
+  /// What C answered; also a number that this header does not know.
   static constexpr Status from_raw(kvc_status_t raw) noexcept { return Status(static_cast<Code>(raw)); }
 
-  constexpr bool ok() const noexcept { return code_ == Code::Ok; }
-  constexpr Code code() const noexcept { return code_; }
+  constexpr bool ok() const noexcept { return code_ == Code::Ok; }  ///< Success?
+  constexpr Code code() const noexcept { return code_; }            ///< For a switch.
+  /// As C has it.
   constexpr kvc_status_t raw() const noexcept { return static_cast<kvc_status_t>(code_); }
   /// Such as "KVC_ERR_EVICTED"; a constant. The names are linked only if somebody calls this.
   const char* name() const noexcept { return kvc_status_name(raw()); }
-  constexpr void ignore() const noexcept {}
+  constexpr void ignore() const noexcept {}  ///< Looks at it, and does nothing.
 
   friend constexpr bool operator==(Status a, Status b) noexcept { return a.code_ == b.code_; }
   friend constexpr bool operator!=(Status a, Status b) noexcept { return a.code_ != b.code_; }
@@ -149,21 +151,34 @@ class [[nodiscard]] Result {
   static_assert(std::is_nothrow_default_constructible_v<T> && std::is_nothrow_move_constructible_v<T>);
 
  public:
-  constexpr Result(T value) noexcept : value_(std::move(value)) {}  // NOLINT: implicit
-  /// A failure. Success without a value is `Code::Corrupt`.
-  constexpr Result(Status error) noexcept : status_(error.ok() ? Status(Code::Corrupt) : error) {}  // NOLINT
-  constexpr Result(Code error) noexcept : Result(Status(error)) {}                                  // NOLINT
+  /// A value; implicit.
+  constexpr Result(T value) noexcept : value_(std::move(value)) {}
+  /// A failure; implicit. Success without a value is `Code::Corrupt`.
+  constexpr Result(Status error) noexcept : status_(error.ok() ? Status(Code::Corrupt) : error) {}
+  constexpr Result(Code error) noexcept : Result(Status(error)) {}  ///< Likewise.
 
-  constexpr bool ok() const noexcept { return status_.ok(); }
-  constexpr Status status() const noexcept { return status_; }
+  constexpr bool ok() const noexcept { return status_.ok(); }      ///< Is there a value?
+  constexpr Status status() const noexcept { return status_; }     ///< Success, or why there is none.
 
   /// The value. Without one, `KVC_TRAP` ends the program: look at `ok` first unless failure is impossible.
-  constexpr T& value() & noexcept { checked(); return value_; }
-  constexpr const T& value() const& noexcept { checked(); return value_; }
-  constexpr T value() && noexcept { checked(); return std::move(value_); }
+  constexpr T& value() & noexcept {
+    checked();
+    return value_;
+  }
+  /// Likewise.
+  constexpr const T& value() const& noexcept {
+    checked();
+    return value_;
+  }
+  /// Likewise; moves it out.
+  constexpr T value() && noexcept {
+    checked();
+    return std::move(value_);
+  }
 
   /// The value, or `fallback`.
   constexpr T value_or(T fallback) const& noexcept { return ok() ? value_ : std::move(fallback); }
+  /// Likewise; moves it out.
   constexpr T value_or(T fallback) && noexcept { return std::move(ok() ? value_ : fallback); }
 
  private:
@@ -196,10 +211,20 @@ constexpr bool is_name(const char* name) noexcept {
   return size >= 1 && size <= KVC_MAX_NAME;
 }
 
-constexpr std::uint32_t clamp(std::size_t size) noexcept {
+/// A number of elements for C. A template, because the cast is a useless one where a size has 32 bits.
+template <class Size>
+constexpr std::uint32_t clamp(Size size) noexcept {
   return size < UINT32_MAX ? static_cast<std::uint32_t>(size) : UINT32_MAX;
 }
 
+/// A copy with one field changed.
+template <class C, class T>
+constexpr C with(C object, T C::* field, T value) noexcept {
+  object.*field = value;
+  return object;
+}
+
+/// Keeps a parameter from deducing `T`.
 template <class T>
 struct Exactly {
   using type = T;
@@ -219,6 +244,7 @@ struct Exactly {
 /// std::uint32_t sum = 0;
 /// for (std::uint32_t row : two) sum += row;
 /// assert(sum == 3 && two.size() == 2 && two.data() == rows && two[1] == 2 && !two.empty());
+/// assert(two.end() - two.begin() == 2);
 /// ```
 template <class T>
 class span {
@@ -226,23 +252,25 @@ class span {
   using element_type = T;
   using value_type = std::remove_cv_t<T>;
 
-  constexpr span() noexcept = default;
+  constexpr span() noexcept = default;  ///< Of nothing.
+  /// `size` elements from `data` on.
   constexpr span(T* data, std::size_t size) noexcept : data_(data), size_(size) {}
+  /// An array; implicit.
   template <std::size_t N>
-  constexpr span(T (&array)[N]) noexcept : data_(array), size_(N) {}  // NOLINT: implicit
-  /// A temporary container only gives read access, until the end of the full expression.
+  constexpr span(T (&array)[N]) noexcept : data_(array), size_(N) {}
+  /// A container; implicit. A temporary one only gives read access, until the end of the full expression.
   template <class C, class P = decltype(std::declval<C&>().data()),
             class = decltype(static_cast<std::size_t>(std::declval<C&>().size())),
             class = std::enable_if_t<std::is_convertible_v<std::remove_pointer_t<P> (*)[], T (*)[]> &&
                                      !std::is_array_v<std::remove_reference_t<C>> &&
                                      (std::is_lvalue_reference_v<C> || std::is_const_v<T>)>>
-  constexpr span(C&& container) noexcept : data_(container.data()), size_(container.size()) {}  // NOLINT
+  constexpr span(C&& container) noexcept : data_(container.data()), size_(container.size()) {}
 
-  constexpr T* data() const noexcept { return data_; }
-  constexpr std::size_t size() const noexcept { return size_; }
-  constexpr bool empty() const noexcept { return size_ == 0; }
-  constexpr T* begin() const noexcept { return data_; }
-  constexpr T* end() const noexcept { return data_ + size_; }
+  constexpr T* data() const noexcept { return data_; }            ///< The first element.
+  constexpr std::size_t size() const noexcept { return size_; }   ///< How many there are.
+  constexpr bool empty() const noexcept { return size_ == 0; }    ///< None?
+  constexpr T* begin() const noexcept { return data_; }           ///< For a loop.
+  constexpr T* end() const noexcept { return data_ + size_; }     ///< For a loop.
   /// `index` below `size`; not checked.
   constexpr T& operator[](std::size_t index) const noexcept { return data_[index]; }
   /// The first `count` elements, all if there are fewer.
@@ -263,11 +291,11 @@ class span {
 /// ```
 template <std::size_t Bytes>
 struct Buffer {
-  constexpr Buffer() noexcept = default;
+  constexpr Buffer() noexcept = default;  ///< A constant: static storage needs no code to begin.
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
-  alignas(kAlign) unsigned char bytes[Bytes] = {};
+  alignas(kAlign) unsigned char bytes[Bytes] = {};  ///< For the library alone.
 };
 
 /// Storage of a one-sequence cache of up to `Layers` layers.
@@ -280,11 +308,14 @@ using ExternalStorage = Buffer<KVC_EXTERNAL_BYTES>;
 /// Where something is to be built: an address, aligned to `kAlign`, and a number of bytes. Owns nothing.
 class Storage {
  public:
+  /// `size` bytes from `data` on.
   constexpr Storage(void* data, std::size_t size) noexcept : data_(data), size_(size) {}
+  /// All of a buffer; implicit.
   template <std::size_t Bytes>
-  constexpr Storage(Buffer<Bytes>& buffer) noexcept : Storage(buffer.bytes, Bytes) {}  // NOLINT: implicit
-  constexpr void* data() const noexcept { return data_; }
-  constexpr std::size_t size() const noexcept { return size_; }
+  constexpr Storage(Buffer<Bytes>& buffer) noexcept : Storage(buffer.bytes, Bytes) {}
+
+  constexpr void* data() const noexcept { return data_; }        ///< The first byte.
+  constexpr std::size_t size() const noexcept { return size_; }  ///< Bytes.
 
  private:
   void* data_;
@@ -357,6 +388,7 @@ struct Config {
     config.layers = layers;
     return config;
   }
+  /// A temporary array would be gone before the config is used.
   template <class C>
   static Config of(std::uint32_t capacity, const C&& temporary_layers) = delete;
 
@@ -369,16 +401,25 @@ struct Config {
     return config;
   }
 
-  constexpr Config with_max_write(std::uint32_t tokens) const noexcept { return with(&Config::max_write, tokens); }
-  constexpr Config with_rollback(std::uint32_t tokens) const noexcept { return with(&Config::rollback, tokens); }
+  /// A copy with one field changed; so do the others.
+  constexpr Config with_max_write(std::uint32_t tokens) const noexcept {
+    return detail::with(*this, &Config::max_write, tokens);
+  }
+  constexpr Config with_rollback(std::uint32_t tokens) const noexcept {
+    return detail::with(*this, &Config::rollback, tokens);
+  }
   constexpr Config with_max_context(std::uint32_t positions) const noexcept {
-    return with(&Config::max_context, positions);
+    return detail::with(*this, &Config::max_context, positions);
   }
   constexpr Config with_initial_capacity(std::uint32_t rows) const noexcept {
-    return with(&Config::initial_capacity, rows);
+    return detail::with(*this, &Config::initial_capacity, rows);
   }
-  constexpr Config with_kv_dtype(std::int32_t type) const noexcept { return with(&Config::kv_dtype, type); }
-  constexpr Config with_user(const void* pointer) const noexcept { return with(&Config::user, pointer); }
+  constexpr Config with_kv_dtype(std::int32_t type) const noexcept {
+    return detail::with(*this, &Config::kv_dtype, type);
+  }
+  constexpr Config with_user(const void* pointer) const noexcept {
+    return detail::with(*this, &Config::user, pointer);
+  }
 
   /// `Code::InvalidConfig` for a config that contradicts itself or passes a limit. Any thread. O(layers).
   Status check() const noexcept {
@@ -389,7 +430,7 @@ struct Config {
   /// The config as C has it; it points into this one.
   constexpr kvc_config_t raw() const& noexcept {
     kvc_config_t raw{};
-    raw.struct_size = static_cast<std::uint32_t>(sizeof(kvc_config_t));
+    raw.struct_size = sizeof(kvc_config_t);
     raw.capacity = capacity;
     raw.n_layers = n_layers == 0 ? detail::clamp(layers.size()) : n_layers;
     raw.n_layer_entries = layers.empty() ? 1 : detail::clamp(layers.size());
@@ -407,7 +448,7 @@ struct Config {
     raw.user = user;
     return raw;
   }
-  constexpr kvc_config_t raw() const&& = delete;
+  constexpr kvc_config_t raw() const&& = delete;  ///< It would point into a temporary.
 
   /// A config that came from C; its layers are borrowed.
   static Config from_raw(const kvc_config_t& raw) noexcept {
@@ -426,14 +467,6 @@ struct Config {
     config.watermark = raw.watermark;
     config.flags = raw.flags;
     config.user = raw.user;
-    return config;
-  }
-
- private:
-  template <class T>
-  constexpr Config with(T Config::* field, T value) const noexcept {
-    Config config = *this;
-    config.*field = value;
     return config;
   }
 };
@@ -480,8 +513,9 @@ struct SeqPlan : kvc_seq_plan_t {
   constexpr span<const Run> writes() const& noexcept { return span<const Run>(write).first(n_write); }
   /// What attention reads, oldest first, this step's own rows included: 1 to 3 runs.
   constexpr span<const Run> reads() const& noexcept { return span<const Run>(read).first(n_read); }
-  void writes() const&& = delete;
-  void reads() const&& = delete;
+  void writes() const&& = delete;  ///< They would be runs of a temporary.
+  void reads() const&& = delete;   ///< Likewise.
+  /// Which mask attention needs; only `Mask::None` can do without the bytes or bits.
   constexpr Mask mask_kind() const noexcept { return static_cast<Mask>(mask); }
 
   /// Writes the position of each read row: `read_len` of them. `InvalidArgument` for a plan that contradicts itself,
@@ -563,6 +597,7 @@ inline Result<std::uint64_t> pool_bytes(std::uint32_t rows, std::uint32_t n_kv_h
 class SequenceControl {
  public:
   constexpr SequenceControl() noexcept = default;  ///< Empty.
+  /// Does the cache offer it?
   constexpr explicit operator bool() const noexcept { return cache_ != nullptr; }
 
   /// Whether `n` more tokens, in steps of at most the step limit, fit. O(1). `InvalidArgument` for 0.
@@ -606,12 +641,13 @@ class SequenceControl {
 class SequencePlanner {
  public:
   constexpr SequencePlanner() noexcept = default;  ///< Empty.
+  /// Does the cache offer it?
   constexpr explicit operator bool() const noexcept { return cache_ != nullptr; }
 
   /// Plans a step of `n` tokens at `position`, which is the length, for one layer. Each layer may be planned, in any
   /// order and as often as needed, until the step is partly committed or another begins; its rows count as overwritten
   /// from now on. `InvalidArgument` (also 0 tokens), `BadLayer`, `BadPosition`, `StepTooLarge`, `NeverFits`,
-  /// `OutOfCapacity`. O(1); O(groups) when the step is new.
+  /// `OutOfCapacity`. O(1).
   Result<SeqPlan> plan(std::uint32_t layer, std::uint32_t position, std::uint32_t n) const noexcept {
     return detail::Access::ask<SeqPlan>(kvc_seq_plan, cache_, layer, position, n);
   }
@@ -643,16 +679,16 @@ class SequencePlanner {
 
 /// Which family of calls a cache answers.
 enum class Kind : std::uint32_t {
-  Sequence = KVC_KIND_SEQUENCE,
-  Cells = KVC_KIND_CELLS,
-  Rows = KVC_KIND_ROWS,
-  Paged = KVC_KIND_PAGED,
+  Sequence = KVC_KIND_SEQUENCE,  ///< Plans one sequence.
+  Cells = KVC_KIND_CELLS,        ///< A pool of cells shared by many sequences.
+  Rows = KVC_KIND_ROWS,          ///< Many sequences with private rows.
+  Paged = KVC_KIND_PAGED,        ///< Blocks, tables, prefix reuse.
 };
 
 /// What every cache answers, whoever owns it.
 ///
-/// An *open face* is an object that a backend attaches to a cache under `T::kFaceName`, a constant of 1 to 63 bytes, and
-/// finds again from the cache that it looked up by key.
+/// An *open face* is an object that a backend attaches to a cache under `T::kFaceName`, a constant of 1 to 63 bytes,
+/// and finds again from the cache that it looked up by key.
 ///
 /// ```cpp file
 /// struct Pool {                                     // the backend's tensors
@@ -662,12 +698,12 @@ enum class Kind : std::uint32_t {
 /// void free_pool(Pool& pool) { pool.rows = 0; }
 /// ```
 /// ```cpp
+/// Pool pool, other;                                 // outlive the cache
 /// static kvc::SequenceStorage<1> storage;
 /// kvc::Cache cache = kvc::FlatCache<1>::build_in(storage, 64).value();
 /// assert(cache.kind().value() == kvc::Kind::Sequence && cache.capacity().value() == 64 && cache.clear().ok());
 /// assert(cache.config().value().initial_capacity == 64 && cache.layer(0).value().rows == 64);
 /// assert(cache.sequence_control() && cache.sequence_planner());
-/// Pool pool, other;
 /// assert(cache.set_face<Pool>(pool).ok() && cache.face<Pool>().value() == &pool);
 /// assert(cache.set_face<Pool>(other) == kvc::Code::AlreadyExists);
 /// assert(cache.drop_face<Pool>().ok() && cache.face<Pool>().value_or(nullptr) == nullptr);
@@ -708,8 +744,8 @@ class AnyCache {
   SequenceControl sequence_control() const& noexcept { return SequenceControl(of(Kind::Sequence)); }
   /// The backend's face; likewise.
   SequencePlanner sequence_planner() const& noexcept { return SequencePlanner(of(Kind::Sequence)); }
-  void sequence_control() const&& = delete;
-  void sequence_planner() const&& = delete;
+  void sequence_control() const&& = delete;  ///< Keep the cache first.
+  void sequence_planner() const&& = delete;  ///< Likewise.
 
   /// The object attached as `T`, borrowed while you hold a reference and nobody drops it. `NotFound`. O(faces).
   template <class T>
@@ -718,11 +754,12 @@ class AnyCache {
     if (!object.ok()) return object.status();
     return static_cast<T*>(object.value());
   }
+  /// Keep the cache first.
   template <class T>
   void face() const&& = delete;
 
-  /// Attaches an object that outlives the cache, or its `drop_face`. Name the class that declares `kFaceName`, which may
-  /// be a base of the object's. `AlreadyExists`, `TableFull` beyond `KVC_MAX_FACES`. O(faces).
+  /// Attaches an object that outlives the cache, or its `drop_face`. Name the class that declares `kFaceName`, which
+  /// may be a base of the object's. `AlreadyExists`, `TableFull` beyond `KVC_MAX_FACES`. O(faces).
   template <class T>
   Status set_face(typename detail::Exactly<T>::type& object) const noexcept {
     return Status::from_raw(kvc_cache_set_face(cache_, name<T>(), &object, nullptr));
@@ -787,9 +824,13 @@ class AnyCache {
 class [[nodiscard]] Cache : public AnyCache {
  public:
   constexpr Cache() noexcept = default;  ///< Empty.
+  /// One more reference, or empty.
   Cache(const Cache& other) noexcept : AnyCache(retained(other.cache_)) {}
+  /// The same reference; the other is empty afterwards.
   Cache(Cache&& other) noexcept : AnyCache(other.detach()) {}
+  /// Lets go of what was there.
   Cache& operator=(const Cache& other) noexcept { return *this = Cache(other); }
+  /// Likewise.
   Cache& operator=(Cache&& other) noexcept {
     kvc_cache_t* taken = other.detach();
     drop_reference();
@@ -849,7 +890,8 @@ Result<Cache> made(Call call) noexcept {
 /// Bytes of storage that a one-sequence cache of this config wants. `InvalidConfig`. Any thread. O(layers).
 ///
 /// ```cpp
-/// assert(kvc::sequence_size(kvc::Config::uniform(64, 4, kvc::Layer::flat())).value() <= sizeof(kvc::SequenceStorage<4>));
+/// const kvc::Config config = kvc::Config::uniform(64, 4, kvc::Layer::flat());
+/// assert(kvc::sequence_size(config).value() == sizeof(kvc::SequenceStorage<4>));
 /// ```
 inline Result<std::size_t> sequence_size(const Config& config) noexcept {
   const kvc_config_t raw = config.raw();
@@ -870,8 +912,8 @@ inline Result<Cache> sequence_in(Storage storage, const Config& config) noexcept
   });
 }
 
-/// A cache whose storage is in the object: it has a single owner, neither copies nor moves, and cannot be installed in a
-/// registry, where references could outlive it.
+/// A cache whose storage is in the object: it has a single owner, neither copies nor moves, and cannot be installed in
+/// a registry, where references could outlive it.
 template <std::uint32_t Layers>
 class SingleOwner : public AnyCache {
   static_assert(Layers >= 1 && Layers <= kMaxLayers, "a model has 1 to KVC_MAX_LAYERS layers");
@@ -909,9 +951,9 @@ class SingleOwner : public AnyCache {
 template <std::uint32_t Layers>
 class SequenceCache : public SingleOwner<Layers> {
  public:
-  constexpr SequenceCache() noexcept = default;
-  /// Builds the cache. `InvalidConfig`, `AlreadyExists` for an object that has one, `BufferTooSmall` for more than
-  /// `Layers` layers. O(layers).
+  constexpr SequenceCache() noexcept = default;  ///< No cache yet.
+  /// Builds the cache. `InvalidConfig`, `AlreadyExists` for an object that has one, `BufferTooSmall` for more layers
+  /// than there is room for. O(layers).
   Status init(const Config& config) noexcept { return this->build(config); }
   /// Builds a cache in storage that outlives its last reference, and that no cache uses. O(layers).
   static Result<Cache> build_in(SequenceStorage<Layers>& storage, const Config& config) noexcept {
@@ -929,11 +971,12 @@ class SequenceCache : public SingleOwner<Layers> {
 template <std::uint32_t Layers>
 class FlatCache : public SingleOwner<Layers> {
  public:
-  constexpr FlatCache() noexcept = default;
+  constexpr FlatCache() noexcept = default;  ///< No cache yet.
   /// `capacity` positions. Otherwise as `SequenceCache::init`.
   Status init(std::uint32_t capacity, std::uint32_t n_layers = Layers) noexcept {
     return this->build(Config::uniform(capacity, n_layers, Layer::flat()));
   }
+  /// As `SequenceCache::build_in`.
   static Result<Cache> build_in(SequenceStorage<Layers>& storage, std::uint32_t capacity,
                                 std::uint32_t n_layers = Layers) noexcept {
     return sequence_in(storage, Config::uniform(capacity, n_layers, Layer::flat()));
@@ -950,11 +993,12 @@ class FlatCache : public SingleOwner<Layers> {
 template <std::uint32_t Layers>
 class RingCache : public SingleOwner<Layers> {
  public:
-  constexpr RingCache() noexcept = default;
+  constexpr RingCache() noexcept = default;  ///< No cache yet.
   /// Steps of at most `max_write` tokens, 0: of the window. Otherwise as `SequenceCache::init`.
   Status init(std::uint32_t window, std::uint32_t max_write = 0, std::uint32_t n_layers = Layers) noexcept {
     return this->build(config_of(window, max_write, n_layers));
   }
+  /// As `SequenceCache::build_in`.
   static Result<Cache> build_in(SequenceStorage<Layers>& storage, std::uint32_t window, std::uint32_t max_write = 0,
                                 std::uint32_t n_layers = Layers) noexcept {
     return sequence_in(storage, config_of(window, max_write, n_layers));
@@ -988,15 +1032,23 @@ class RingCache : public SingleOwner<Layers> {
 /// assert(cache.sequence_control().rewind(0) == kvc::Code::WrongKind);
 /// ```
 struct ExternalSequence {
+  /// As `SequenceControl::capacity`; so the others, each like the call of that name.
   Result<std::uint32_t> capacity() noexcept { return Code::WrongKind; }
-  Status clear() noexcept { return Code::WrongKind; }
-  Result<bool> can_extend(std::uint32_t) noexcept { return Code::WrongKind; }
-  Result<std::uint32_t> length() noexcept { return Code::WrongKind; }
-  Status rewind(std::uint32_t) noexcept { return Code::WrongKind; }
-  Result<std::uint32_t> rewind_floor() noexcept { return Code::WrongKind; }
-  Result<SeqPlan> plan(std::uint32_t, std::uint32_t, std::uint32_t) noexcept { return Code::WrongKind; }
-  Result<std::uint32_t> plan_step(std::uint32_t, std::uint32_t, span<SeqPlan>) noexcept { return Code::WrongKind; }
-  Status commit(const SeqPlan&, std::uint32_t) noexcept { return Code::WrongKind; }
+  Status clear() noexcept { return Code::WrongKind; }                                           ///< Empties it.
+  Result<bool> can_extend(std::uint32_t /*n*/) noexcept { return Code::WrongKind; }             ///< Room for n?
+  Result<std::uint32_t> length() noexcept { return Code::WrongKind; }                           ///< Tokens held.
+  Status rewind(std::uint32_t /*new_len*/) noexcept { return Code::WrongKind; }                 ///< Takes it back.
+  Result<std::uint32_t> rewind_floor() noexcept { return Code::WrongKind; }                     ///< How far.
+  /// As `SequencePlanner::plan`.
+  Result<SeqPlan> plan(std::uint32_t /*layer*/, std::uint32_t /*position*/, std::uint32_t /*n*/) noexcept {
+    return Code::WrongKind;
+  }
+  /// How many groups there are, whether or not `out` holds them.
+  Result<std::uint32_t> plan_step(std::uint32_t /*position*/, std::uint32_t /*n*/, span<SeqPlan> /*out*/) noexcept {
+    return Code::WrongKind;
+  }
+  /// As `SequencePlanner::commit`.
+  Status commit(const SeqPlan& /*plan*/, std::uint32_t /*accepted*/) noexcept { return Code::WrongKind; }
 };
 
 namespace detail {
@@ -1018,7 +1070,9 @@ struct External {
     return put(self(object).can_extend(n), out);
   }
   static kvc_status_t length(void* object, std::uint32_t* out) noexcept { return put(self(object).length(), out); }
-  static kvc_status_t rewind(void* object, std::uint32_t len) noexcept { return Status(self(object).rewind(len)).raw(); }
+  static kvc_status_t rewind(void* object, std::uint32_t new_len) noexcept {
+    return Status(self(object).rewind(new_len)).raw();
+  }
   static kvc_status_t rewind_floor(void* object, std::uint32_t* out) noexcept {
     return put(self(object).rewind_floor(), out);
   }
@@ -1040,7 +1094,7 @@ struct External {
 
   static constexpr kvc_external_t make() noexcept {
     kvc_external_t calls{};
-    calls.struct_size = static_cast<std::uint32_t>(sizeof(kvc_external_t));
+    calls.struct_size = sizeof(kvc_external_t);
     calls.kind = KVC_KIND_SEQUENCE;
     calls.capacity = capacity;
     calls.clear = clear;
@@ -1071,8 +1125,8 @@ Result<Cache> external_in(ExternalStorage& storage, T& object) noexcept {
 
 /// A key, 1 to `KVC_MAX_NAME` bytes and a NUL.
 struct Key {
-  char text[KVC_KEY_BYTES] = {};
-  constexpr const char* c_str() const noexcept { return text; }
+  char text[KVC_KEY_BYTES] = {};                                  ///< With its NUL.
+  constexpr const char* c_str() const noexcept { return text; }  ///< Lives in this object.
 };
 
 /// A key that no other call in this process ever gets: "cache-N". Any thread, never `Busy`. O(1).
@@ -1127,8 +1181,8 @@ Builder(const char*, const char*, Size, Build) -> Builder<Size, Build>;
 
 /// Caches under keys, and the builders of a backend's kinds. A handle: copies are the same registry.
 ///
-/// Every call: `InvalidArgument`, `NameTooLong` for a key or name, `Stale` for a closed registry, `Corrupt`, `Busy`; any
-/// thread; O(entries) or O(builders).
+/// Every call: `InvalidArgument`, `NameTooLong` for a key or name, `Stale` for a closed registry, `Corrupt`, `Busy`;
+/// any thread; O(entries) or O(builders).
 ///
 /// ```cpp
 /// static kvc::Buffer<8192> buffer;                  // at least `storage_size()`
@@ -1148,11 +1202,13 @@ Builder(const char*, const char*, Size, Build) -> Builder<Size, Build>;
 class Registry {
  public:
   constexpr Registry() noexcept = default;  ///< Empty.
+  /// Is there a registry?
   constexpr explicit operator bool() const noexcept { return registry_ != nullptr; }
 
   /// The registry of the process. An application and a delegate that are two shared objects, each with kvcore inside,
   /// have two of them.
   static Registry global() noexcept { return Registry(kvc_registry_global()); }
+  /// A registry that came from C.
   static constexpr Registry from_raw(kvc_registry_t* registry) noexcept { return Registry(registry); }
   /// Bytes of storage that a registry wants; depends on the limits of the library's build.
   static std::size_t storage_size() noexcept { return kvc_registry_size(); }
@@ -1164,6 +1220,7 @@ class Registry {
   }
   /// Closes it and lets go of all it holds. Close sessions first. `Busy`: call again. `Unsupported` for the global one.
   Status deinit() const noexcept { return Status::from_raw(kvc_registry_deinit(registry_)); }
+  /// The registry as C has it.
   constexpr kvc_registry_t* get() const noexcept { return registry_; }
 
   /// Puts a cache under a key, which is copied; the entry holds a reference of its own. `AlreadyExists`, `TableFull`.
@@ -1220,8 +1277,8 @@ class Registry {
     const kvc_config_t raw = config.raw();
     return detail::Access::ask<std::size_t>(kvc_builder_size, registry_, backend_id, kind, &raw);
   }
-  /// Builds a cache in storage that outlives its last reference. As `builder_size`; `Corrupt` for a builder that reports
-  /// success without a cache. The builder runs without any lock.
+  /// Builds a cache in storage that outlives its last reference. As `builder_size`; `Corrupt` for a builder that
+  /// reports success without a cache. The builder runs without any lock.
   Result<Cache> build(const char* backend_id, const char* kind, const Config& config, Storage storage) const noexcept {
     const kvc_config_t raw = config.raw();
     return detail::made([&](kvc_cache_t** cache) {
@@ -1281,8 +1338,8 @@ inline void set_event_hook(kvc_event_fn call, void* context = nullptr) noexcept 
   kvc_set_event_hook(call, context);
 }
 
-/// An entry in a registry for as long as the application works with a cache. Moves, does not copy. It holds no reference,
-/// and erases only the entry that it made: what somebody else has put under the key since stays.
+/// An entry in a registry for as long as the application works with a cache. Moves, does not copy. It holds no
+/// reference, and erases only the entry that it made: what somebody else has put under the key since stays.
 ///
 /// The destructor waits at most as long as the lock does; if the lock stays held the entry stays too, with its
 /// reference, and `Event::Leaked` is reported. In an interrupt call `close` and look at the answer.
@@ -1302,7 +1359,9 @@ inline void set_event_hook(kvc_event_fn call, void* context = nullptr) noexcept 
 class [[nodiscard]] Session {
  public:
   constexpr Session() noexcept = default;  ///< Closed.
+  /// The other is closed afterwards.
   Session(Session&& other) noexcept : raw_(std::exchange(other.raw_, kvc_session_t{})) {}
+  /// Closes what was open here, as the destructor does.
   Session& operator=(Session&& other) noexcept {
     const kvc_session_t taken = std::exchange(other.raw_, kvc_session_t{});
     finish();
@@ -1321,6 +1380,7 @@ class [[nodiscard]] Session {
     if (!status.ok()) return status;
     return Result<Session>(std::move(session));
   }
+  /// Under a generated key.
   static Result<Session> open(Registry registry, const Cache& cache) noexcept { return open(registry, nullptr, cache); }
   /// As `Registry::install`: build it with `build_in`.
   template <std::uint32_t Layers>
@@ -1331,14 +1391,16 @@ class [[nodiscard]] Session {
   /// Erases the entry, if it is still this session's. Twice is fine. `Busy`: still open, call again. `Stale`: the
   /// registry is closed. O(entries).
   Status close() noexcept { return Status::from_raw(kvc_session_close(&raw_)); }
+  /// Has it an entry to erase?
   constexpr bool is_open() const noexcept { return raw_.id != 0; }
   /// The key that the backend needs; empty for a session that never was open. It lives in this object.
   constexpr const char* key() const& noexcept { return raw_.key; }
-  void key() const&& = delete;
+  void key() const&& = delete;  ///< Keep the session first.
 
  private:
   /// A closed registry has let go of its entries, so nothing is left behind there.
   void finish() noexcept {
+    if (!is_open()) return;
     const Status status = close();
     if (!status.ok() && status != Code::Stale && detail::hook.call != nullptr) {
       detail::hook.call(detail::hook.context, KVC_EVENT_LEAKED, status.raw(), raw_.key);

@@ -101,12 +101,6 @@ impl Layout {
         }
     }
 
-    /// `index` moved on by `by` ring rows, without a division; `by` is at most the ring's rows.
-    pub(crate) const fn index_after(&self, index: u32, by: u32) -> u32 {
-        let left = self.ring - index;
-        if by < left { index + by } else { by - left }
-    }
-
     /// Writes the plan of the step `position .. position + n`, whose first ring position is at `index`: all but `group`
     /// and `epoch`, each field once, since what a lock guards should be few stores.
     ///

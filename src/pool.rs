@@ -29,7 +29,7 @@ pub const fn grow_rows(current: u32, needed: u32, max: u32) -> u32 {
 /// whole byte at the end. O(1).
 ///
 /// # Errors
-/// `InvalidArgument` for zero heads, dimension or bits, more than 64 bits an element, or more bytes than 64
+/// `InvalidArgument` for zero heads, dimension or bits, more than 64 bits an element, or more elements or bytes than 64
 /// bits count.
 ///
 /// ```

@@ -82,7 +82,7 @@ impl LayerTable for [LayerSlot] {
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 struct Step {
-    /// Where it began; after a rewind the length, so that `index` of every group belongs to it.
+    /// Where it began; after a rewind the length.
     position: u32,
     /// 0: none since the cache was built, rewound or cleared.
     n_tokens: u32,
@@ -106,6 +106,28 @@ impl Step {
     }
 }
 
+/// An admitted step as one layer group sees it, copied out of the cache: no lock need be held while its plan
+/// is written.
+#[derive(Clone, Copy)]
+pub(crate) struct GroupStep {
+    layout: Layout,
+    /// Ring index of the first position.
+    index: u32,
+    position: u32,
+    n_tokens: u32,
+    group: u32,
+    epoch: u32,
+}
+
+impl GroupStep {
+    #[inline]
+    pub(crate) fn write_plan(&self, plan: &mut SeqPlan) {
+        self.layout.plan_at(self.position, self.n_tokens, self.index, plan);
+        plan.group = self.group;
+        plan.epoch = self.epoch;
+    }
+}
+
 /// A one-sequence cache over a layer table `L`; see [`SequenceCache`] and [`SequenceView`].
 #[derive(Clone, Debug)]
 #[repr(C)]
@@ -119,6 +141,10 @@ pub struct SequenceInner<L: ?Sized> {
     pub(crate) n_layers: u32,
     /// Most tokens of a step: the smallest limit of any layer.
     step_limit: u32,
+    /// Positions that the whole model can reach.
+    bound: u32,
+    /// How far steps went, at least to where a step loses nothing in any group; see [`Residency`].
+    reach: u32,
     length: u32,
     step: Step,
     groups: heapless::Vec<Group, MAX_GROUPS, u8>,
@@ -127,7 +153,7 @@ pub struct SequenceInner<L: ?Sized> {
 
 /// A one-sequence cache with room for `N` layers: plans, commits, rewinds.
 ///
-/// A clone is a fork of the bookkeeping (the rows are the caller's to copy). Size: about 280 bytes and 2 a
+/// A clone is a fork of the bookkeeping (the rows are the caller's to copy). Size: about 290 bytes and 2 a
 /// layer.
 ///
 /// ```
@@ -159,6 +185,8 @@ impl<const N: usize> SequenceInner<[LayerSlot; N]> {
         kv_dtype: 0,
         n_layers: 0,
         step_limit: 0,
+        bound: 0,
+        reach: 0,
         length: 0,
         step: Step { position: 0, n_tokens: 0, accepted: 0, epoch: 0 },
         groups: heapless::Vec::new(),
@@ -240,9 +268,12 @@ impl<L: ?Sized + LayerTable> SequenceInner<L> {
         self.max_write = config.max_write;
         self.rollback = config.rollback;
         self.max_context = config.max_context;
+        self.bound =
+            if config.max_context == 0 { config.capacity } else { config.max_context.min(config.capacity) };
         self.kv_dtype = config.kv_dtype;
         self.n_layers = config.n_layers;
         self.step_limit = config.step_limit();
+        self.reach = self.lossless_end();
         self.step.epoch = self.step.next_epoch();
         Ok(())
     }
@@ -334,12 +365,10 @@ impl<L: ?Sized + LayerTable> SequenceInner<L> {
         Ok((slot.group.into(), group))
     }
 
-    /// Positions that the whole model can reach.
-    fn bound(&self) -> u32 {
-        match self.max_context {
-            0 => self.capacity,
-            context => context.min(self.capacity),
-        }
+    /// The end up to which the next step may go without losing a position of any group.
+    fn lossless_end(&self) -> u32 {
+        let ends = self.groups.iter().map(|group| group.residency.lossless_end(&group.layout));
+        ends.min().unwrap_or(UNBOUNDED)
     }
 
     /// Whether `n` more tokens, in steps of at most `max_write`, fit. O(1).
@@ -355,12 +384,12 @@ impl<L: ?Sized + LayerTable> SequenceInner<L> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn can_extend(&self, n: u32) -> Result<bool, Error> {
-        if n == 0 { Err(Error::InvalidArgument) } else { Ok(n <= self.bound() - self.length) }
+        if n == 0 { Err(Error::InvalidArgument) } else { Ok(n <= self.bound - self.length) }
     }
 
     /// Plans a step of `n` tokens at `position`, which is the length, for one layer. The same step may be
     /// planned again, for every layer and in any order, until it is partly committed or another begins. The
-    /// rows of the step count as overwritten from now on. O(1); O(groups) when the step is new.
+    /// rows of the step count as overwritten from now on. O(1).
     ///
     /// # Errors
     /// In this order: `InvalidArgument` for zero tokens, `BadLayer`, `BadPosition`, `StepTooLarge`,
@@ -377,27 +406,26 @@ impl<L: ?Sized + LayerTable> SequenceInner<L> {
     /// ```
     pub fn plan(&mut self, layer: u32, position: u32, n: u32) -> Result<SeqPlan, Error> {
         let mut plan = SeqPlan::EMPTY;
-        self.plan_into(layer, position, n, &mut plan)?;
+        self.step_of_layer(layer, position, n)?.0.write_plan(&mut plan);
         Ok(plan)
     }
 
-    /// The same into the caller's memory; also tells whether the step made a window drop positions.
-    pub(crate) fn plan_into(
+    /// Admits a step and answers what its plan for this layer is computed from; also tells whether a window
+    /// dropped positions.
+    #[inline]
+    pub(crate) fn step_of_layer(
         &mut self,
         layer: u32,
         position: u32,
         n: u32,
-        plan: &mut SeqPlan,
-    ) -> Result<bool, Error> {
+    ) -> Result<(GroupStep, bool), Error> {
         if n == 0 {
             return Err(Error::InvalidArgument);
         }
         let (index, _) = self.group_of(layer)?;
         let evicted = self.admit(position, n)?;
-        if let Some(group) = self.groups.get(index as usize) {
-            fill(&self.step, index, group, plan);
-        }
-        Ok(evicted)
+        let step = self.step_of_group(index as usize).ok_or(Error::BadLayer)?;
+        Ok((step, evicted))
     }
 
     /// Plans a step for all layer groups at once: one plan each, in the order of the groups. Answers how
@@ -421,7 +449,9 @@ impl<L: ?Sized + LayerTable> SequenceInner<L> {
         }
         self.admit_step(position, n)?;
         for (group, plan) in plans.iter_mut().enumerate().take(self.n_groups()) {
-            self.fill_group(group, plan);
+            if let Some(step) = self.step_of_group(group) {
+                step.write_plan(plan);
+            }
         }
         Ok(self.n_groups())
     }
@@ -431,11 +461,20 @@ impl<L: ?Sized + LayerTable> SequenceInner<L> {
         if n == 0 { Err(Error::InvalidArgument) } else { self.admit(position, n) }
     }
 
-    /// The plan of the admitted step for one group, over an empty plan.
-    pub(crate) fn fill_group(&self, index: usize, plan: &mut SeqPlan) {
-        if let Some(group) = self.groups.get(index) {
-            fill(&self.step, index as u32, group, plan);
-        }
+    /// What the plan of the admitted step is computed from in one group.
+    #[expect(clippy::inline_always, reason = "a copy of the answer through memory costs more than the call")]
+    #[inline(always)]
+    pub(crate) fn step_of_group(&mut self, index: usize) -> Option<GroupStep> {
+        let Group { layout, residency, .. } = self.groups.get_mut(index)?;
+        let Step { position, n_tokens, epoch, .. } = self.step;
+        Some(GroupStep {
+            layout: *layout,
+            index: residency.index(layout, position),
+            position,
+            n_tokens,
+            group: index as u32,
+            epoch,
+        })
     }
 
     /// Begins the step, or finds that it is the present one.
@@ -450,7 +489,7 @@ impl<L: ?Sized + LayerTable> SequenceInner<L> {
         if n > self.step_limit {
             return Err(Error::StepTooLarge);
         }
-        let bound = self.bound();
+        let bound = self.bound;
         // A step as long as the marker of a pending one could not be told from it; no pool is that large.
         if n > bound || n == PENDING {
             return Err(Error::NeverFits);
@@ -461,12 +500,11 @@ impl<L: ?Sized + LayerTable> SequenceInner<L> {
         Ok(self.begin_step(position, n))
     }
 
+    #[inline]
     fn begin_step(&mut self, position: u32, n: u32) -> bool {
-        let (before, end) = (self.step.position, position + n);
-        let mut evicted = false;
-        for Group { layout, residency, .. } in &mut self.groups {
-            evicted |= residency.begin_step(layout, before, position, end);
-        }
+        let end = position + n;
+        let evicted = end > self.reach;
+        self.reach = self.reach.max(end);
         let epoch = self.step.next_epoch();
         self.step = Step { position, n_tokens: n, accepted: PENDING, epoch };
         evicted
@@ -532,13 +570,15 @@ impl<L: ?Sized + LayerTable> SequenceInner<L> {
         if length > self.length {
             return Err(Error::CannotGrow);
         }
-        let allowed = |group: &Group| group.residency.allows(&group.layout, length);
+        let reach = self.reach;
+        let allowed = |group: &Group| group.residency.allows(&group.layout, reach, length);
         if length > 0 && !self.groups.iter().all(allowed) {
             return Err(Error::Evicted);
         }
         for Group { layout, residency, .. } in &mut self.groups {
-            residency.rewind(layout, length);
+            residency.rewind(layout, reach, length);
         }
+        self.reach = self.lossless_end();
         let epoch = self.step.next_epoch();
         self.step = Step { position: length, n_tokens: 0, accepted: PENDING, epoch };
         self.length = length;
@@ -555,7 +595,7 @@ impl<L: ?Sized + LayerTable> SequenceInner<L> {
     /// ```
     #[must_use]
     pub fn rewind_floor(&self) -> u32 {
-        self.groups.iter().map(|group| group.residency.floor(&group.layout)).max().unwrap_or(0)
+        self.groups.iter().map(|group| group.residency.floor(&group.layout, self.reach)).max().unwrap_or(0)
     }
 
     /// Forgets everything: the same as a rewind to 0, which is always allowed. O(groups).
@@ -573,11 +613,4 @@ impl<L: ?Sized + LayerTable> SequenceInner<L> {
         // A rewind to 0 is never refused.
         let _ = self.rewind(0);
     }
-}
-
-#[inline]
-fn fill(step: &Step, index: u32, group: &Group, plan: &mut SeqPlan) {
-    group.layout.plan_at(step.position, step.n_tokens, group.residency.index(), plan);
-    plan.group = index;
-    plan.epoch = step.epoch;
 }

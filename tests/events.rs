@@ -53,6 +53,11 @@ fn keyed(event: Event, key: &str) -> Told {
 const ENDED: Told = (Event::Ended, None, None);
 const FLAT: [Layer; 1] = [Layer::flat()];
 
+/// A cache of another make.
+struct Silent;
+
+impl ExternalCache for Silent {}
+
 #[test]
 fn the_life_of_a_cache_in_a_registry() {
     let storage = SequenceStorage::<1>::new();
@@ -74,8 +79,6 @@ fn the_life_of_a_cache_in_a_registry() {
     assert_eq!(told(|| drop(session)), ((), vec![]));
     assert_eq!(told(|| drop(cache)), ((), vec![ENDED]));
     // A registry that goes ends what only it held; a foreign cache ends like any other.
-    struct Silent;
-    impl ExternalCache for Silent {}
     let foreign = ExternalStorage::new();
     let registry = Registry::new();
     registry.install("foreign", &foreign.init(&Silent).expect("empty storage")).expect("room");

@@ -144,7 +144,7 @@ fn models() -> Vec<Vec<Layer>> {
 
 #[test]
 fn every_small_sequence_of_operations() {
-    let depth = std::env::var("KVC_DEPTH").map_or(8, |depth| depth.parse().expect("a number"));
+    let depth = std::env::var("KVC_DEPTH").map_or(7, |depth| depth.parse().expect("a number"));
     let tally = Tally::default();
     let (mut configs, mut states, mut sequences) = (0, 0, 0);
     for layers in models() {

@@ -99,9 +99,9 @@ impl ExternalCache for Wrapped {
     }
 
     fn plan_step(&self, position: u32, n: u32, plans: &mut [SeqPlan]) -> Result<usize, Error> {
-        self.with(|cache| match plans.len() < cache.n_groups() {
-            true => Ok(cache.n_groups()),
-            false => cache.plan_step(position, n, plans),
+        self.with(|cache| {
+            let n_groups = cache.n_groups();
+            if plans.len() < n_groups { Ok(n_groups) } else { cache.plan_step(position, n, plans) }
         })
     }
 

@@ -17,7 +17,7 @@ const INLINE: &str = r"
 // Bytes of storage of a one-sequence cache of n_layers layers, as a constant expression. The same as
 // kvc_sequence_size answers.
 #define KVC_SEQUENCE_BYTES_FOR(n_layers) \
-  ((16u + 16u * sizeof(void *) + 280u + 2u * (size_t)(n_layers) + 7u) / 8u * 8u)
+  ((16u + 16u * sizeof(void *) + 288u + 2u * (size_t)(n_layers) + 7u) / 8u * 8u)
 
 // A config with struct_size set, initial_capacity 512 and the rest 0.
 static inline kvc_config_t kvc_config_default(void) {

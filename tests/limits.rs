@@ -8,7 +8,7 @@ use kvcore::{Config, Error, Layer, Registry, SequenceCache, SequenceStorage, UNB
 const FLAT: Layer = Layer::flat();
 const RING: Layer = Layer::ring(4);
 
-fn with<'l>(capacity: u32, layers: &'l [Layer]) -> Config<'l> {
+fn with(capacity: u32, layers: &[Layer]) -> Config<'_> {
     Config::new(capacity, u32::try_from(layers.len()).expect("few layers"), layers)
 }
 
@@ -199,7 +199,7 @@ fn storage_of_every_number_of_layers() {
         let layers = [FLAT];
         let config = Config::new(64, n_layers, &layers);
         let size = kvcore::sequence_size(&config).expect("sound");
-        let formula = 16 + 16 * size_of::<usize>() + 280 + 2 * n_layers as usize;
+        let formula = 16 + 16 * size_of::<usize>() + 288 + 2 * n_layers as usize;
         assert_eq!(size, formula.next_multiple_of(8));
         let mut words = vec![MaybeUninit::uninit(); size / 8];
         let short = &mut words[1..];

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::thread;
 
 use kvcore::limits::{MAX_CACHES, MAX_NAME};
-use kvcore::{Config, Error, Key, Layer, Registry, SequenceStorage, Session, unique_key};
+use kvcore::{CacheRef, Config, Error, Key, Layer, Registry, SequenceStorage, Session, unique_key};
 
 const FLAT: [Layer; 1] = [Layer::flat()];
 
@@ -164,7 +164,7 @@ fn a_session_erases_only_what_it_installed() {
         }
         assert_eq!(session.close(), Ok(()));
         drop(session);
-        assert_eq!(found("chat"), next.map(|next| next.as_raw()));
+        assert_eq!(found("chat"), next.map(CacheRef::as_raw));
         assert_eq!(registry.erase("chat").is_ok(), next.is_some());
     }
     // A session after the entry of another went: both guards do their own.

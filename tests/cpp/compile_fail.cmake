@@ -1,0 +1,37 @@
+# One file, compiled twice. With CONTROL defined it must compile without a warning. Without, it must not, and the error
+# must be about one of the lines that say "must not compile".
+cmake_minimum_required(VERSION 3.20)
+
+set(compile ${CXX} -std=c++17 -fsyntax-only ${OPTIONS} -I${INCLUDE} ${SOURCE})
+
+execute_process(COMMAND ${compile} -DCONTROL RESULT_VARIABLE result ERROR_VARIABLE errors)
+if(NOT result EQUAL 0)
+  message(FATAL_ERROR "the control does not compile:\n${errors}")
+endif()
+
+execute_process(COMMAND ${compile} RESULT_VARIABLE result ERROR_VARIABLE errors)
+if(result EQUAL 0)
+  message(FATAL_ERROR "${SOURCE} compiles")
+endif()
+if(NOT errors MATCHES "error:")
+  message(FATAL_ERROR "the compiler failed in another way:\n${errors}")
+endif()
+
+get_filename_component(name ${SOURCE} NAME)
+file(READ ${SOURCE} text)
+string(REGEX REPLACE "[][;]" " " text "${text}")
+string(REPLACE "\n" ";" lines "${text}")
+set(number 0)
+foreach(line IN LISTS lines)
+  math(EXPR number "${number} + 1")
+  if(line MATCHES "// must not compile")
+    list(APPEND expected ${number})
+  endif()
+endforeach()
+if(NOT DEFINED expected)
+  message(FATAL_ERROR "no line of ${name} says \"must not compile\"")
+endif()
+list(JOIN expected "|" expected)
+if(NOT errors MATCHES "${name}:(${expected}):")
+  message(FATAL_ERROR "line ${expected} of ${name} is not what fails:\n${errors}")
+endif()

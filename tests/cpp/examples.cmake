@@ -1,0 +1,96 @@
+# Writes a program that runs every example in the comments of a header: cmake -DHEADER=… -DOUT=… -P examples.cmake
+#
+# An example stands between "/// ```cpp" and "/// ```" and becomes the body of a function of its own. One that begins
+# with "/// ```cpp file" stays at namespace scope: declarations that the examples behind it use. Every public function of
+# the header must occur in an example.
+cmake_minimum_required(VERSION 3.20)
+
+file(READ "${HEADER}" text)
+set(rest "${text}")
+set(code "")
+set(calls "")
+set(examples "")
+set(count 0)
+while(TRUE)
+  string(FIND "${rest}" "/// ```cpp" begin)
+  if(begin EQUAL -1)
+    break()
+  endif()
+  string(SUBSTRING "${rest}" ${begin} -1 rest)
+  string(FIND "${rest}" "\n" line_end)
+  string(SUBSTRING "${rest}" 0 ${line_end} fence)
+  math(EXPR body_begin "${line_end} + 1")
+  string(SUBSTRING "${rest}" ${body_begin} -1 rest)
+  string(FIND "${rest}" "/// ```\n" end)
+  if(end EQUAL -1)
+    message(FATAL_ERROR "an example does not end")
+  endif()
+  string(SUBSTRING "${rest}" 0 ${end} body)
+  string(SUBSTRING "${rest}" ${end} -1 rest)
+  string(REGEX REPLACE "(^|\n)[ ]*/// ?" "\\1" body "${body}")
+  string(APPEND examples "${body}")
+  if(fence MATCHES "cpp file$")
+    string(APPEND code "${body}\n")
+  else()
+    math(EXPR count "${count} + 1")
+    string(APPEND code "static void example_${count}() {\n${body}}\n\n")
+    string(APPEND calls "  example_${count}();\n")
+  endif()
+endwhile()
+if(count LESS 20)
+  message(FATAL_ERROR "${count} examples found in ${HEADER}")
+endif()
+
+# Takes every part of a text from one mark to another out of it.
+function(cut_out from to variable)
+  set(kept "")
+  set(text "${${variable}}")
+  while(TRUE)
+    string(FIND "${text}" "${from}" begin)
+    if(begin EQUAL -1)
+      break()
+    endif()
+    string(SUBSTRING "${text}" 0 ${begin} before)
+    string(APPEND kept "${before}")
+    string(SUBSTRING "${text}" ${begin} -1 text)
+    string(FIND "${text}" "${to}" end)
+    if(end EQUAL -1)
+      message(FATAL_ERROR "'${from}' without '${to}'")
+    endif()
+    string(SUBSTRING "${text}" ${end} -1 text)
+  endwhile()
+  set(${variable} "${kept}${text}" PARENT_SCOPE)
+endfunction()
+
+set(public "${text}")
+cut_out("\nnamespace detail {" "\n}  // namespace detail" public)
+cut_out("\n private:" "\n};" public)
+cut_out("\n protected:" "\n};" public)
+# Every function is noexcept, so that finds them. Brackets would confuse CMake's lists; every class has `bool`.
+string(REGEX REPLACE "[][;]" " " public "${public}")
+string(REPLACE "operator bool()" "" public "${public}")
+string(REGEX MATCHALL "[ *&][a-z_]+\\([^()]*(\\([^()]*\\)[^()]*)*\\)( const)?&* noexcept" names "${public}")
+list(TRANSFORM names REPLACE "^.([a-z_]+).*" "\\1")
+list(REMOVE_DUPLICATES names)
+list(LENGTH names n_names)
+if(n_names LESS 70)
+  message(FATAL_ERROR "only ${n_names} public functions found: ${names}")
+endif()
+foreach(name IN LISTS names)
+  if(NOT examples MATCHES "[^a-z_]${name}[(<]")
+    list(APPEND missing ${name})
+  endif()
+endforeach()
+if(missing)
+  message(FATAL_ERROR "no example for: ${missing}")
+endif()
+
+file(WRITE "${OUT}" "// Written from the examples in kvcore.hpp.
+#undef NDEBUG
+#include <cassert>
+#include <kvcore.hpp>
+
+${code}int main() {
+${calls}}
+")
+message(STATUS "${count} examples, ${n_names} public functions")
