@@ -61,6 +61,11 @@ pub use shared::storage::{SequenceStorage, sequence_in, sequence_size};
 #[doc(hidden)]
 pub use shared::{external::ExternalTable, raw::RawConfig};
 
+/// The example of the README, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 /// The one Rust in its image needs a panic handler. None of the code can panic, so nothing ever calls it.
 #[cfg(all(feature = "panic-handler", not(test)))]
 #[panic_handler]
