@@ -31,8 +31,9 @@ Rows their_rows(const peer::Run* runs, int n_runs, uint32_t position) {
 }
 
 bool plans_agree(const kvc_seq_plan_t& ours, const peer::Plan& theirs) {
+  const auto read_from = static_cast<uint32_t>(theirs.read_from);
   return our_rows(ours.write, ours.n_write) == their_rows(theirs.write, theirs.n_write, ours.position) &&
-         our_rows(ours.read, ours.n_read) == their_rows(theirs.read, theirs.n_read, static_cast<uint32_t>(theirs.read_from));
+         our_rows(ours.read, ours.n_read) == their_rows(theirs.read, theirs.n_read, read_from);
 }
 
 bool step_agrees(kvc_cache_t* ours, peer::SequenceCache& theirs, uint32_t position, uint32_t n) {

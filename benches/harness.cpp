@@ -99,8 +99,8 @@ void time_round(const Op& op, Timing& timing, bool ours_first, double clock) {
 void print(const Op& op, const Timing& timing) {
   const double our_min = *std::min_element(timing.ours.begin(), timing.ours.end());
   const double their_min = *std::min_element(timing.theirs.begin(), timing.theirs.end());
-  std::printf("%s\t%s\t%.2f\t%.2f\t%.2f\t%.2f\t%.3f\t%g\t%g\n", op.id, op.title, our_min, median(timing.ours), their_min,
-              median(timing.theirs), median(timing.ratios), op.least_ratio, op.most_ns);
+  std::printf("%s\t%s\t%.2f\t%.2f\t%.2f\t%.2f\t%.3f\t%g\t%g\n", op.id, op.title, our_min,
+              median(timing.ours), their_min, median(timing.theirs), median(timing.ratios), op.least_ratio, op.most_ns);
 }
 
 // All operations in turn in every round, so that what the machine does meanwhile falls on all of them.
@@ -144,11 +144,12 @@ void count_ops(const std::vector<Op>& ops) {
 }
 
 int run(const char* mode) {
-  const auto measure = std::strcmp(mode, "time") == 0 ? time_ops : std::strcmp(mode, "count") == 0 ? count_ops : nullptr;
-  if (measure == nullptr) {
+  const bool counts = std::strcmp(mode, "count") == 0;
+  if (!counts && std::strcmp(mode, "time") != 0) {
     std::fprintf(stderr, "usage: harness time|count\n");
     return 2;
   }
+  const auto measure = counts ? count_ops : time_ops;
   if (!sides_agree()) return 1;
   std::vector<Op> ops = planning_ops();
   for (Op& op : registry_ops(false)) ops.push_back(std::move(op));

@@ -81,7 +81,8 @@ Op first(const char* id, const char* title, const Model& model) {
   op.theirs.run = [pair](uint32_t count) {
     const peer::Planner* const planner = pair->planner;
     while (count-- > 0) {
-      const std::optional<peer::Plan> plan = planner->plan(0, static_cast<int>(kDecodeAt), static_cast<int>(1 + count % 2));
+      const int n = static_cast<int>(1 + count % 2);
+      const std::optional<peer::Plan> plan = planner->plan(0, static_cast<int>(kDecodeAt), n);
       expect(plan.has_value());
       keep(plan);
     }
@@ -321,7 +322,8 @@ std::vector<Op> registry_ops(bool threads) {
   const auto registries = std::make_shared<Registries>();
   Op by_string{};
   by_string.id = threads ? "get_string_threads" : "get_string";
-  by_string.title = threads ? "get + release, peer has a std::string, threads" : "get + release, peer has a std::string";
+  by_string.title =
+      threads ? "get + release, peer has a std::string, threads" : "get + release, peer has a std::string";
   by_string.least_ratio = 1;
   by_string.most_ns = 35;
   by_string.ours.run = our_get(registries);

@@ -84,8 +84,8 @@ fn file(bench: &Bench) -> PathBuf {
     bench.sources.join("counts.toml")
 }
 
-/// Runs the harness in callgrind, which writes a sum after every counted batch: ours of n, ours of 2n, the peer's of n
-/// and of 2n, for each operation.
+/// Runs the harness in callgrind, which writes a sum after every counted batch: for each operation ours of n
+/// and of 2n, then the peer's of n and of 2n.
 fn count(bench: &Bench) -> Result<Vec<Count>, String> {
     let base = bench.folder.join("callgrind.out");
     let mut valgrind = Command::new("valgrind");

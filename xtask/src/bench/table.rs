@@ -1,6 +1,7 @@
 //! Tables of text, which a Markdown page takes as they are.
 
-/// Prints rows of cells in columns: the first to the left, all others to the right. The first row is the heading.
+/// Prints rows of cells in columns: the first to the left, all others to the right. The first row is the
+/// heading.
 pub(super) fn print(rows: &[Vec<String>]) {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {

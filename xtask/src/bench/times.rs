@@ -5,7 +5,8 @@ use std::process::Command;
 use super::{Bench, table};
 use crate::{row, shell};
 
-/// Processes that are timed: where the system puts stacks and heaps differs between them, and moves times a little.
+/// Processes that are timed: where the system puts stacks and heaps differs between them, and moves times a
+/// little.
 const PROCESSES: usize = 5;
 
 /// One operation, in nanoseconds.
@@ -79,7 +80,8 @@ impl Timing {
     }
 }
 
-/// Times everything and prints it; with `check`, a ratio below its target is a failure. (Never a time: machines differ.)
+/// Times everything and prints it; with `check`, a ratio below its target is a failure. (Never a time: machines
+/// differ.)
 pub(super) fn run(bench: &Bench, check: bool) -> Result<(), String> {
     let timings = measure(bench)?;
     let heading = row!["ns, min / median", "kvcore", "peer", "ratio", "target", "ceiling", "verdict"];
