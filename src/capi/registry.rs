@@ -264,8 +264,9 @@ pub unsafe extern "C" fn kvc_session_close(session: *mut RawSession) -> kvc_stat
 pub unsafe extern "C" fn kvc_session_drop(session: *mut RawSession) {
     // SAFETY: by contract.
     let closed = unsafe { kvc_session_close(session) };
+    let Some(mut session) = NonNull::new(session).filter(|session| session.is_aligned()) else { return };
     // SAFETY: by contract.
-    let Ok(session) = pointer(session).map(|mut session| unsafe { session.as_mut() }) else { return };
+    let session = unsafe { session.as_mut() };
     if closed == Error::Busy.code() {
         // SAFETY: the struct's own array, read up to its end at most.
         let key = unsafe { key_at(session.key.as_ptr()) };

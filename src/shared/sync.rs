@@ -2,7 +2,5 @@
 
 #[cfg(not(loom))]
 pub(crate) use core::sync::atomic::AtomicU32;
-#[cfg(not(any(loom, feature = "critical-section")))]
-pub(crate) use core::sync::atomic::fence;
 #[cfg(loom)]
-pub(crate) use loom::sync::atomic::{AtomicU32, fence};
+pub(crate) use loom::sync::atomic::AtomicU32;
