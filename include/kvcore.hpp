@@ -261,7 +261,8 @@ class span {
   /// A container; implicit. A temporary one only gives read access, until the end of the full expression.
   template <class C, class P = decltype(std::declval<C&>().data()),
             class = decltype(static_cast<std::size_t>(std::declval<C&>().size())),
-            class = std::enable_if_t<std::is_convertible_v<std::remove_pointer_t<P> (*)[], T (*)[]> &&
+            class = std::enable_if_t<std::is_pointer_v<P> &&
+                                     std::is_convertible_v<std::remove_pointer_t<P> (*)[], T (*)[]> &&
                                      !std::is_array_v<std::remove_reference_t<C>> &&
                                      (std::is_lvalue_reference_v<C> || std::is_const_v<T>)>>
   constexpr span(C&& container) noexcept : data_(container.data()), size_(container.size()) {}
@@ -781,10 +782,10 @@ class AnyCache {
   constexpr explicit AnyCache(kvc_cache_t* cache) noexcept : cache_(cache) {}
   ~AnyCache() = default;
 
-  /// Lets go of one reference.
+  /// Lets go of the reference. What runs when the cache ends may use, or even destroy, this object.
   void drop_reference() noexcept {
-    if (cache_ != nullptr) Status::from_raw(kvc_cache_release(cache_)).ignore();
-    cache_ = nullptr;
+    kvc_cache_t* cache = std::exchange(cache_, nullptr);
+    if (cache != nullptr) Status::from_raw(kvc_cache_release(cache)).ignore();
   }
 
   kvc_cache_t* cache_ = nullptr;
@@ -1309,18 +1310,9 @@ enum class Event : std::uint32_t {
   Ended = KVC_EVENT_ENDED,          ///< The last reference of a cache went.
 };
 
-namespace detail {
-struct Hook {
-  kvc_event_fn call = nullptr;
-  void* context = nullptr;
-};
-inline Hook hook{};
-}  // namespace detail
-
 /// Sets the event hook of the process, or none with a null pointer. It is called as (context, `KVC_EVENT_…`, status,
 /// key or null), without any lock, in the context of the call that caused the event, an interrupt too; it must not
-/// block. Set it here, and before anything is shared between threads: a hook set with `kvc_set_event_hook` does not
-/// hear of `Event::Leaked` from this header. O(1).
+/// block. Set it before anything is shared between threads. O(1).
 ///
 /// ```cpp
 /// static unsigned ended = 0;
@@ -1334,7 +1326,6 @@ inline Hook hook{};
 /// assert(ended == 1);
 /// ```
 inline void set_event_hook(kvc_event_fn call, void* context = nullptr) noexcept {
-  detail::hook = {call, context};
   kvc_set_event_hook(call, context);
 }
 
@@ -1398,13 +1389,8 @@ class [[nodiscard]] Session {
   void key() const&& = delete;  ///< Keep the session first.
 
  private:
-  /// A closed registry has let go of its entries, so nothing is left behind there.
   void finish() noexcept {
-    if (!is_open()) return;
-    const Status status = close();
-    if (!status.ok() && status != Code::Stale && detail::hook.call != nullptr) {
-      detail::hook.call(detail::hook.context, KVC_EVENT_LEAKED, status.raw(), raw_.key);
-    }
+    if (is_open()) kvc_session_drop(&raw_);
   }
 
   kvc_session_t raw_{};

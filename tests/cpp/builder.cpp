@@ -109,7 +109,8 @@ TEST_CASE("the built-in kind, and the kinds that there are") {
 TEST_CASE("a builder may use the registry: no lock is held") {
   static kvc::Registry inside;
   static constexpr kvc::Builder nesting{
-      "mine", "nesting", [](const Config& config) noexcept { return inside.builder_size("kvcore", "sequence", config); },
+      "mine", "nesting",
+      [](const Config& config) noexcept { return inside.builder_size("kvcore", "sequence", config); },
       [](const Config& config, kvc::Storage at) noexcept {
         return inside.build("kvcore", "sequence", config, at);
       }};

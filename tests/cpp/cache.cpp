@@ -99,6 +99,33 @@ TEST_CASE_FIXTURE(Fixture, "one release callback") {
   CHECK(cache.on_release(count_end, &ended) == Code::AlreadyExists);
 }
 
+struct Owner {
+  int ended = 0;
+  kvc::SequenceStorage<1> storage;
+  kvc::Cache cache = kvc::FlatCache<1>::build_in(storage, 8).value();
+};
+
+TEST_CASE("what runs at the end may use the object that let go") {
+  Owner owner;
+  const auto at_the_end = [](void* context, void*) {
+    auto* self = static_cast<Owner*>(context);
+    ++self->ended;
+    self->cache.reset();
+    self->cache = kvc::FlatCache<1>::build_in(self->storage, 16).value();
+  };
+  REQUIRE(owner.cache.on_release(at_the_end, &owner).ok());
+  owner.cache.reset();
+  CHECK(owner.ended == 1);
+  CHECK(owner.cache.capacity().value() == 16);
+}
+
+TEST_CASE("what runs at the end may destroy the object that let go") {
+  auto* owner = new Owner;
+  const auto at_the_end = [](void* context, void*) { delete static_cast<Owner*>(context); };
+  REQUIRE(owner->cache.on_release(at_the_end, owner).ok());
+  owner->cache.reset();
+}
+
 TEST_CASE_FIXTURE(Fixture, "storage can be used again when the cache ended") {
   cache.reset();
   REQUIRE(ended == 1);

@@ -67,7 +67,7 @@ TEST_CASE_FIXTURE(Fixture, "a key is copied") {
 }
 
 TEST_CASE_FIXTURE(Fixture, "closing lets go of everything") {
-  kvc::Buffer<8192> buffer;
+  RegistryStorage buffer;
   const kvc::Registry own = kvc::Registry::build_in(buffer).value();
   REQUIRE(own.install("chat", cache).ok());
   cache.reset();
@@ -80,10 +80,11 @@ TEST_CASE_FIXTURE(Fixture, "closing lets go of everything") {
 }
 
 TEST_CASE("building a registry") {
-  kvc::Buffer<8192> buffer;
-  CHECK(kvc::Registry::storage_size() <= sizeof(buffer));
-  CHECK(kvc::Registry::build_in({buffer.bytes, kvc::Registry::storage_size() - 1}).status() == Code::BufferTooSmall);
-  CHECK(kvc::Registry::build_in({buffer.bytes + 4, 4096}).status() == Code::InvalidArgument);
+  RegistryStorage buffer;
+  const kvc::Storage storage = buffer;
+  CHECK(kvc::Registry::build_in({storage.data(), storage.size() - 8}).status() == Code::BufferTooSmall);
+  CHECK(kvc::Registry::build_in({static_cast<char*>(storage.data()) + 4, storage.size()}).status() ==
+        Code::InvalidArgument);
   const kvc::Registry registry = kvc::Registry::build_in(buffer).value();
   CHECK(registry);
   CHECK(registry == kvc::Registry::from_raw(registry.get()));

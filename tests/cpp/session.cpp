@@ -97,7 +97,7 @@ TEST_CASE_FIXTURE(Fixture, "moving") {
 }
 
 TEST_CASE_FIXTURE(Fixture, "a session survives the end of its registry's life") {
-  kvc::Buffer<8192> buffer;
+  RegistryStorage buffer;
   const kvc::Registry own = kvc::Registry::build_in(buffer).value();
   static int leaked;
   leaked = 0;

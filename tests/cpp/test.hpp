@@ -3,12 +3,23 @@
 
 #include <doctest/doctest.h>
 #include <kvcore.hpp>
+#include <vector>
 
 namespace test {
 
 using kvc::Code;
 using kvc::Config;
 using kvc::Layer;
+
+/// Storage for a registry of this build of the library, whatever its limits are.
+class RegistryStorage {
+ public:
+  RegistryStorage() : words_((kvc::Registry::storage_size() + 7) / 8) {}
+  operator kvc::Storage() { return {words_.data(), words_.size() * 8}; }
+
+ private:
+  std::vector<std::uint64_t> words_;
+};
 
 /// A registry of its own for one test.
 class LocalRegistry {
@@ -21,7 +32,7 @@ class LocalRegistry {
   operator kvc::Registry() const { return registry_; }
 
  private:
-  kvc::Buffer<8192> storage_;
+  RegistryStorage storage_;
   kvc::Registry registry_;
 };
 
