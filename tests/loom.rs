@@ -130,9 +130,9 @@ fn what_owners_did_happens_before_the_end() {
     check(move || {
         let storage = Kept::new(Storage::new());
         let first = cache(&storage);
-        let work = Arc::new([UnsafeCell::new(0), UnsafeCell::new(0)]);
+        let work = Kept::new([UnsafeCell::new(0), UnsafeCell::new(0)]);
         let owners = [0, 1].map(|owner| {
-            let (own, work) = (first.retain().expect("few references"), Arc::clone(&work));
+            let (own, work) = (first.retain().expect("few references"), work.get());
             thread::spawn(move || {
                 // SAFETY: its own cell, until the reference goes.
                 work[owner].with_mut(|cell| unsafe { *cell = 1 });
@@ -142,7 +142,7 @@ fn what_owners_did_happens_before_the_end() {
         drop(first);
         if let Ok(second) = storage.get().init(&Config::new(8, 1, &[Layer::flat()])) {
             // SAFETY: the owners are gone, which loom checks.
-            let done = [0, 1].map(|owner| work[owner].with(|cell| unsafe { *cell }));
+            let done = [0, 1].map(|owner| work.get()[owner].with(|cell| unsafe { *cell }));
             assert_eq!(done, [1, 1]);
             drop(second);
             seen.once_more();

@@ -37,7 +37,7 @@ fn rows_hold_what_plans_say() {
         }
         Ok(())
     };
-    runner(1000).run(&cases, run).unwrap_or_else(|error| panic!("{error}"));
+    runner(800).run(&cases, run).unwrap_or_else(|error| panic!("{error}"));
     let rare =
         [Error::StepTooLarge, Error::NeverFits, Error::OutOfCapacity, Error::BadPosition, Error::BadLayer];
     let rare = rare.map(|error| ("plan", error.code()));
@@ -110,5 +110,5 @@ fn a_shared_cache_answers_as_an_owned_one() {
         }
         Ok(())
     };
-    runner(300).run(&cases, run).unwrap_or_else(|error| panic!("{error}"));
+    runner(200).run(&cases, run).unwrap_or_else(|error| panic!("{error}"));
 }

@@ -262,5 +262,17 @@ void refuse_bad_plans(plan_call_t call)
     /* Runs that overlap, or are out of order. */
     BAD_PLAN(read[1].pos, good.read[1].pos - 1);
     BAD_PLAN(read[0].pos, good.read[0].pos + 1);
+    /* A run of no rows, in its place. */
+    bad = good;
+    bad.n_read = 3;
+    bad.read[2].pos = good.position + good.n_tokens;
+    REFUSED(KVC_ERR_INVALID_ARGUMENT, call(&bad));
+    /* All three runs to read are good: there are no more. */
+    layer.sinks = 1;
+    CHECK_OK(kvc_layout_plan(&layer, 4, 0, 7, 3, &good));
+    CHECK_EQ(3, good.n_read);
+    BAD_PLAN(n_read, 4);
+    BAD_PLAN(n_read, UINT32_MAX);
+    BAD_PLAN(n_write, 3);
 #undef BAD_PLAN
 }

@@ -1,5 +1,5 @@
-/* The cases of the cases page for one sequence through the C ABI, each with its neighbours: S1 to S8b, rewinds, positions
- * and commits. S9 to S13 are in test_cases_pools.c. */
+/* The cases of the cases page for one sequence through the C ABI, each with its neighbours: S1 to S8b, rewinds,
+ * positions and commits. S9 to S13 are in test_cases_pools.c. */
 
 #include <string.h>
 

@@ -44,6 +44,49 @@ static void S9_masks_of_all_small_steps(void)
     }
 }
 
+/* All trees of four nodes: a node's parent is an earlier one, or the committed prefix. */
+static void S9_masks_of_all_small_trees(void)
+{
+    for (uint32_t window = 0; window <= 5; window++) {
+        kvc_layer_t layer = ring_with_sinks(window, window == 0 ? 0 : window % 3);
+        naive_layout_t layout = naive_layout(&layer, 4, 1, window == 0 ? 64 : KVC_UNBOUNDED);
+        for (int32_t tree = 0; tree < 24; tree++) {
+            const int32_t parents[4] = {-1, tree % 2 - 1, tree / 2 % 3 - 1, tree / 6 - 1};
+            for (uint32_t position = 0; position <= 16; position++) {
+                kvc_seq_plan_t plan;
+                CHECK_OK(kvc_layout_plan(&layer, 4, 1, position, 4, &plan));
+                naive_check_masks(&layout, &plan, parents, position);
+            }
+        }
+    }
+}
+
+/* A tree without branches is a plain step; with nothing but roots, each sees the prefix and itself. */
+static void S9_masks_of_the_largest_trees(void)
+{
+    enum { NODES = 256, PREFIX = 44, COLUMNS = PREFIX + NODES };
+    static int32_t chain[NODES], roots[NODES];
+    static uint8_t plain[NODES][COLUMNS], tree[NODES][COLUMNS];
+    kvc_layer_t layer = flat_layer();
+    kvc_seq_plan_t plan;
+    for (int32_t i = 0; i < NODES; i++) {
+        chain[i] = i - 1;
+        roots[i] = -1;
+    }
+    CHECK_OK(kvc_layout_plan(&layer, 0, 0, PREFIX, NODES, &plan));
+    CHECK_OK(kvc_plan_mask_bytes(&plan, NULL, KVC_COLUMNS_READ, plain[0], sizeof plain, COLUMNS));
+    CHECK_OK(kvc_plan_mask_bytes(&plan, chain, KVC_COLUMNS_READ, tree[0], sizeof tree, COLUMNS));
+    CHECK(memcmp(plain, tree, sizeof plain) == 0);
+    CHECK_OK(kvc_plan_mask_bytes(&plan, roots, KVC_COLUMNS_POOL, tree[0], sizeof tree, COLUMNS));
+    for (uint32_t i = 0; i < NODES; i++) {
+        bool right = true;
+        for (uint32_t j = 0; j < COLUMNS; j++) {
+            right &= tree[i][j] == (j < PREFIX || j == PREFIX + i);
+        }
+        CHECK(right);
+    }
+}
+
 static void S10_growth_in_one_call(void)
 {
     kvc_cache_t *cache = build_flat(storage, 1024);
@@ -145,6 +188,8 @@ int main(void)
     static const test_case_t cases[] = {
         TEST(S9_each_query_has_its_own_lower_bound),
         TEST(S9_masks_of_all_small_steps),
+        TEST(S9_masks_of_all_small_trees),
+        TEST(S9_masks_of_the_largest_trees),
         TEST(S10_growth_in_one_call),
         TEST(S11_drafts),
         TEST(S12_rewind_to_nothing),

@@ -1,9 +1,9 @@
-/* Every sequence of operations up to a depth, on every small config: windows, step limits and rollbacks of 1 to 3 rows,
- * sinks, a capacity that clips the ring or none, alone and beside a flat layer. Each operation is followed by the
- * shadow of the pools. Sequences begin with an empty cache, and with one whose next step makes its ring come round.
+/* Every sequence of operations up to a depth, on every small config: windows and step limits of 1 to 3, rollbacks and
+ * sinks of 0 to 2, a capacity that clips the ring or none, alone and beside a flat layer. Each operation is followed by
+ * the shadow of the pools. Sequences begin with an empty cache, and with one whose next step makes its ring come round.
  *
- * An operation is a step of every length that is kept whole, in part or not at all, or is left open; or a rewind by one,
- * two or three tokens or to 0. After each one the rewind floor is compared with what the rows hold, and at the end of a
+ * An operation is a step of every length that is kept whole, in part or not at all, or is left open; or a rewind by
+ * one, two or three tokens or to 0. After each one the rewind floor is compared with what the rows hold, and at the end of a
  * sequence every rewind that there is. */
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include "shadow.h"
 #include "support.h"
 
-/* Operations of a sequence whose steps are of one token; one less for each token more that a step may have. */
+/* Most operations of a sequence whose steps are of one token; one less for each token more that a step may have. */
 enum { DEPTH = 6, LEFT_OPEN = -1 };
 
 /* A step of `tokens` of which `accepted` are kept, or, with 0 tokens, a rewind by `back`. */
@@ -121,7 +121,7 @@ static void explore_config(const kvc_config_t *config, uint32_t depth)
 }
 
 /* `capacity` 0: two rows more than the window and the sinks. */
-static void explore_all(uint32_t n_layers, uint32_t capacity)
+static void explore_all(uint32_t n_layers, uint32_t capacity, uint32_t depth)
 {
     sequences = refused = 0;
     for (uint32_t window = 1; window <= 3; window++) {
@@ -133,7 +133,7 @@ static void explore_all(uint32_t n_layers, uint32_t capacity)
                     kvc_config_t config = config_of(layers, n_layers, bound);
                     config.max_write = max_write;
                     config.rollback = rollback;
-                    explore_config(&config, DEPTH + 1 - max_write);
+                    explore_config(&config, depth + 1 - max_write);
                 }
             }
         }
@@ -144,17 +144,17 @@ static void explore_all(uint32_t n_layers, uint32_t capacity)
 
 static void test_ring_that_only_its_window_bounds(void)
 {
-    explore_all(1, KVC_UNBOUNDED);
+    explore_all(1, KVC_UNBOUNDED, DEPTH);
 }
 
 static void test_ring_that_the_capacity_clips(void)
 {
-    explore_all(1, 0);
+    explore_all(1, 0, DEPTH - 1);
 }
 
 static void test_ring_beside_flat(void)
 {
-    explore_all(2, 24);
+    explore_all(2, 24, DEPTH - 1);
 }
 
 int main(void)

@@ -86,7 +86,16 @@ static void interrupt(int signal)
     }
 }
 
-#if defined(__x86_64__) && defined(__linux__)
+/* ThreadSanitizer must not be interrupted within itself, and puts the timer's signals off to places that it likes. */
+#if defined(__SANITIZE_THREAD__)
+#define PUTS_SIGNALS_OFF 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PUTS_SIGNALS_OFF 1
+#endif
+#endif
+
+#if defined(__x86_64__) && defined(__linux__) && !defined(PUTS_SIGNALS_OFF)
 enum { INTERRUPTS_AT_LEAST = 1000, ROUNDS = 1 };
 
 /* The trap flag: SIGTRAP behind every instruction. The red zone below the stack is left alone. */

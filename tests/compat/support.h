@@ -10,6 +10,7 @@
 #include <vector>
 
 #define DOCTEST_CONFIG_NO_EXCEPTIONS_BUT_WITH_ALL_ASSERTS
+#define DOCTEST_CONFIG_SUPER_FAST_ASSERTS
 #include <doctest/doctest.h>
 
 namespace cache = executorch::extension::llm::cache;

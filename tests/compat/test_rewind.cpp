@@ -100,6 +100,17 @@ TEST_CASE("positions that a jump ahead skipped are not in a ring") {
   CHECK(tried.rewind(0));
 }
 
+TEST_CASE("positions given up by a rewind and skipped by the next step do not count again") {
+  cache::SequenceCache tried(config(64, {4}, 4));
+  REQUIRE(decode(tried, 1, 10));
+  CHECK(tried.rewind(8));
+  tried.commit(*tried.plan(0, 10, 1));  // the rows of 8 and 9 are of tokens that were taken back
+  CHECK(tried.length() == 11);
+  CHECK_FALSE(tried.rewind(11));
+  CHECK_FALSE(tried.rewind(10));
+  CHECK(tried.rewind(8));
+}
+
 TEST_CASE("a commit of a step whose rows another step took since does not bring them back") {
   cache::SequenceCache tried(config(64, {4}, 4));  // 7 rows
   REQUIRE(decode(tried, 1, 9));

@@ -30,8 +30,8 @@ impl Setup {
 
 fn layout() -> impl Strategy<Value = Layer> {
     prop_oneof![
-        1 => Just(Layer::flat()),
-        4 => (1..=6_u32, 0..=3_u32).prop_map(|(window, sinks)| Layer::ring(window).with_sinks(sinks)),
+        2 => Just(Layer::flat()),
+        5 => (1..=6_u32, 0..=3_u32).prop_map(|(window, sinks)| Layer::ring(window).with_sinks(sinks)),
     ]
 }
 
@@ -53,7 +53,8 @@ fn layers() -> impl Strategy<Value = Vec<Layer>> {
 
 pub(crate) fn setup() -> impl Strategy<Value = Setup> {
     let bound = prop_oneof![4 => Just(0), 1 => 1..=48_u32];
-    (layers(), 1..=64_u32, any::<bool>(), 0..=6_u32, 0..=4_u32, bound).prop_map(
+    let max_write = prop_oneof![1 => Just(0), 2 => 1..=6_u32];
+    (layers(), 1..=64_u32, any::<bool>(), max_write, 0..=4_u32, bound).prop_map(
         |(layers, capacity, bounded, max_write, rollback, max_context)| {
             let is_bounded = bounded || layers.iter().any(|layer| layer.kind == LAYER_FLAT);
             let sinks = layers.iter().map(|layer| layer.sinks).max().unwrap_or(0);
@@ -121,7 +122,7 @@ pub(crate) fn op() -> impl Strategy<Value = Op> {
         3 => (0..=8_u32).prop_map(|by| Op::Back { by }),
         2 => (0..=60_u32).prop_map(|length| Op::To { length }),
         1 => Just(Op::Clear),
-        3 => (0..7_u32, prop_oneof![4 => Just(1), 1 => 0..=60_u32], prop_oneof![0..=70_u32, Just(u32::MAX - 1)])
+        3 => (0..7_u32, prop_oneof![4 => Just(1), 1 => 0..=60_u32], prop_oneof![2 => 0..=70_u32, 1 => Just(u32::MAX - 1)])
             .prop_map(|(layer, ahead, n)| Op::Wild { layer, ahead, n }),
         1 => n.prop_map(|n| Op::Fill { n }),
     ]
