@@ -152,6 +152,20 @@ impl Error {
     }
 }
 
+/// The C status of a call.
+pub(crate) fn status(result: Result<(), Error>) -> i32 {
+    result.map_or_else(Error::code, |()| 0)
+}
+
+/// A status from foreign code. One that is not ours is a broken contract.
+#[inline(never)]
+pub(crate) fn outcome(status: i32) -> Result<(), Error> {
+    match status {
+        0 => Ok(()),
+        code => Err(Error::from_code(code).unwrap_or(Error::Corrupt)),
+    }
+}
+
 impl core::fmt::Display for Error {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(self.name())

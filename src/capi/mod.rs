@@ -15,7 +15,7 @@
 use core::ffi::{CStr, c_char};
 use core::ptr::NonNull;
 
-use crate::error::Error;
+use crate::error::{Error, status};
 use crate::event::observe;
 use crate::limits::MAX_NAME;
 use crate::name::{KEY_BYTES, Key};
@@ -42,10 +42,6 @@ pub type kvc_cache_t = Header;
 pub type kvc_registry_t = Registry<'static>;
 /// A status: `KVC_OK` or one of `KVC_ERR_…`.
 pub type kvc_status_t = i32;
-
-fn status(result: Result<(), Error>) -> kvc_status_t {
-    result.map_or_else(Error::code, |()| KVC_OK)
-}
 
 /// Refuses, and tells of it.
 fn refuse<T>(error: Error) -> Result<T, Error> {

@@ -8,7 +8,7 @@ use super::handle::CacheRef;
 use super::header::{ALIGN, Header};
 use super::raw::RawConfig;
 use crate::config::Config;
-use crate::error::Error;
+use crate::error::{Error, outcome, status};
 
 /// Says how many bytes a cache of this config wants.
 pub(crate) type SizeFn = unsafe extern "C" fn(*mut c_void, *const RawConfig, *mut usize) -> i32;
@@ -146,17 +146,6 @@ impl Builder {
         // SAFETY: a builder answers a cache or, against its contract, null; both are checked.
         unsafe { Header::check(cache) }.map_err(|_| Error::Corrupt)
     }
-}
-
-fn outcome(status: i32) -> Result<(), Error> {
-    match status {
-        0 => Ok(()),
-        code => Err(Error::from_code(code).unwrap_or(Error::Corrupt)),
-    }
-}
-
-fn status(result: Result<(), Error>) -> i32 {
-    result.map_or_else(Error::code, |()| 0)
 }
 
 unsafe extern "C" fn call_size<B: BuildCache>(

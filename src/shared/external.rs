@@ -6,7 +6,7 @@ use core::ptr::NonNull;
 use super::header::{Header, Ops, Tag};
 use crate::batch::{CellStep, Move, Shift, Span};
 use crate::config::Config;
-use crate::error::Error;
+use crate::error::{Error, outcome};
 use crate::layer::LayerInfo;
 use crate::plan::SeqPlan;
 
@@ -247,15 +247,6 @@ pub(crate) unsafe fn init(
 pub(crate) const unsafe fn body<'c>(header: NonNull<Header>) -> &'c External {
     // SAFETY: by contract; nobody writes it after `init`.
     unsafe { &(*header.cast::<SharedExternal>().as_ptr()).external }
-}
-
-/// A status from foreign code. One that is not ours is a broken contract.
-#[inline(never)]
-fn outcome(status: i32) -> Result<(), Error> {
-    match status {
-        0 => Ok(()),
-        code => Err(Error::from_code(code).unwrap_or(Error::Corrupt)),
-    }
 }
 
 impl External {

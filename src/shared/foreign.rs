@@ -9,7 +9,7 @@ use super::count::Flag;
 use super::external::{self, EXTERNAL_BYTES, ExternalTable};
 use super::handle::CacheRef;
 use super::storage::give_back;
-use crate::error::Error;
+use crate::error::{Error, status};
 use crate::event::observe;
 use crate::plan::SeqPlan;
 
@@ -192,10 +192,6 @@ impl Default for ExternalStorage {
 
 /// The function table of a Rust type.
 struct Table<C>(core::marker::PhantomData<C>);
-
-fn status(result: Result<(), Error>) -> i32 {
-    result.map_or_else(Error::code, |()| 0)
-}
 
 impl<C: ExternalCache> Table<C> {
     const TABLE: &'static ExternalTable = &ExternalTable {
