@@ -200,6 +200,8 @@ fn a_guard_of_a_held_registry_leaves_the_entry() {
     let storage = Storage::new();
     let registry = Registry::new();
     let mut session = Session::open(&registry, None, &storage.init(&config()).expect("empty")).expect("room");
+    let mut closed = Session::open(&registry, None, session.cache()).expect("room");
+    assert_eq!(closed.close(), Ok(()));
     let key = *session.key();
     let key = key.as_str().expect("text");
     // SAFETY: within the registry, which begins with its magic, aligned to 8, and the lock: a byte, then what it
@@ -214,7 +216,8 @@ fn a_guard_of_a_held_registry_leaves_the_entry() {
     assert_eq!(registry.register_sequence(), Err(Error::Busy));
     assert_eq!(Session::open(&registry, None, session.cache()).err(), Some(Error::Busy));
     assert_eq!(session.close(), Err(Error::Busy), "still open: call again");
-    drop(session);
+    assert_eq!(closed.close(), Ok(()), "nothing to do");
+    drop((session, closed));
     lock.store(0, Relaxed);
     assert_eq!(registry.count(), Ok(1), "the refusals changed nothing, and the guard left the entry");
     assert_eq!(registry.get(key).map(|cache| cache.capacity()).ok(), Some(Ok(64)));
