@@ -572,7 +572,7 @@ impl<L: ?Sized + LayerTable> SequenceInner<L> {
         }
         let reach = self.reach;
         let allowed = |group: &Group| group.residency.allows(&group.layout, reach, length);
-        if length > 0 && !self.groups.iter().all(allowed) {
+        if !self.groups.iter().all(allowed) {
             return Err(Error::Evicted);
         }
         for Group { layout, residency, .. } in &mut self.groups {
