@@ -4,6 +4,10 @@
  * forward of n new tokens. Every call that can fail answers a status and then leaves everything as it was, its
  * out-parameters too (but for the needed size beside KVC_ERR_BUFFER_TOO_SMALL). Every call may come from any thread;
  * none ever hangs. Objects live in storage of the caller, aligned to KVC_ALIGN; nothing is allocated.
+ *
+ * An archive built with the feature critical-section calls two functions that the firmware supplies; they nest:
+ *   uint32_t kvc_port_irq_save(void)              interrupts off; answers what restore takes
+ *   void     kvc_port_irq_restore(uint32_t state) as they were
  */
 
 #ifndef KVCORE_H
@@ -281,7 +285,8 @@ typedef struct {
 
 // `kvc_external_t`: the functions of an external cache, each like the call of that name with the object in
 // place of the cache. A null entry answers `KVC_ERR_WRONG_KIND`. They run without any lock, in the thread of
-// the caller, and follow the rules of the calls: a status, and nothing changed on failure.
+// the caller, and follow the rules of the calls: a status, and nothing changed on failure. The entries from
+// `batch_declare_step` on have their places for later versions: nothing calls them yet.
 typedef struct {
   // `sizeof(kvc_external_t)`; must match exactly.
   uint32_t struct_size;
@@ -376,7 +381,7 @@ typedef struct {
 
 // What an event hook looks like: context, event (`KVC_EVENT_…`), status (`KVC_OK` if none is concerned), key or
 // NULL. Runs without any lock in the context of the call that caused the event, an interrupt too; it must not
-// block.
+// block. It may call the library; calls that cause events come back to it.
 typedef void (*kvc_event_fn)(void*, uint32_t, kvc_status_t, const char*);
 
 // Success.
@@ -477,7 +482,7 @@ kvc_status_t kvc_builder_unregister(kvc_registry_t *registry,
 
 // Bytes of storage that a cache of this kind and config wants. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_NAME_TOO_LONG`,
 // `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_NOT_FOUND`, `KVC_ERR_INVALID_CONFIG`, `KVC_ERR_BUSY`, and what the
-// builder answers. Any thread. O(builders), and what the builder does.
+// builder answers (`KVC_ERR_CORRUPT` for a number that is no status). Any thread. O(builders), and what the builder does.
 //
 // Pointers are NULL or valid.
 kvc_status_t kvc_builder_size(kvc_registry_t *registry,
@@ -597,7 +602,8 @@ kvc_status_t kvc_cache_face(const kvc_cache_t *cache, const char *name, void **o
 
 // Builds a cache that the functions of `table` implement over `object`, in `KVC_EXTERNAL_BYTES` of storage aligned to
 // `KVC_ALIGN`, with one reference for the caller. `KVC_ERR_INVALID_ARGUMENT` (NULL or misaligned pointers, wrong
-// `struct_size`, a kind that is none), `KVC_ERR_BUFFER_TOO_SMALL`. Any thread. O(1).
+// `struct_size`, a kind that is none), `KVC_ERR_BUFFER_TOO_SMALL`. A number that is no status, from one of the
+// functions, reaches their callers as `KVC_ERR_CORRUPT`. Any thread. O(1).
 //
 // Pointers are NULL or valid; storage, table and object stay until the cache ended.
 kvc_status_t kvc_external_init(void *storage,
@@ -612,7 +618,8 @@ kvc_status_t kvc_external_init(void *storage,
 // The cache is NULL or valid.
 kvc_status_t kvc_clear(kvc_cache_t *cache);
 
-// Positions, cells or rows that a cache can hold; `KVC_UNBOUNDED` where only windows bound it.
+// Positions, cells or rows that a cache can hold, as configured (`max_context` may end a sequence earlier);
+// `KVC_UNBOUNDED` where only windows bound it.
 // `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND` for an external cache without
 // it, `KVC_ERR_BUSY`. Any thread. O(1).
 //
@@ -632,7 +639,9 @@ kvc_status_t kvc_layout_plan(const kvc_layer_t *layer,
                              uint32_t n,
                              kvc_seq_plan_t *out);
 
-// Writes the position of each read row, in the order of the mask's columns: `plan->read_len` of them.
+// Writes the position of each read row, in the order of the mask's columns: `plan->read_len` of them. (The step's own
+// rows count on from `plan->position`; the nodes of a token tree have positions of their own, `plan->position` and
+// their depth.)
 // `KVC_ERR_INVALID_ARGUMENT` (also a plan that contradicts itself), `KVC_ERR_BUFFER_TOO_SMALL` for `cap` below that.
 // Any thread. O(`read_len`).
 //
@@ -644,7 +653,8 @@ kvc_status_t kvc_plan_positions(const kvc_seq_plan_t *plan,
 // Writes the attention mask of a plan, one byte a column (1: attend), `plan->n_tokens` rows of `row_stride` bytes;
 // columns beyond the mask are 0. `columns`: `KVC_COLUMNS_READ` (`read_len` columns) or `KVC_COLUMNS_POOL` (up to the
 // highest read row). With `parents` (`n_tokens` of them, at most 256) the step is a token tree: `parents[i] < i`, or -1
-// for a child of the committed prefix. `KVC_ERR_INVALID_ARGUMENT` (also a plan or parents that contradict themselves),
+// for a child of the committed prefix. A node sees the prefix within its window, its ancestors less than `window` levels
+// up, and itself. `KVC_ERR_INVALID_ARGUMENT` (also a plan or parents that contradict themselves),
 // `KVC_ERR_BUFFER_TOO_SMALL` for a stride below the columns or `size` below `n_tokens * row_stride`. Any thread.
 // O(`n_tokens` * `row_stride`).
 //
@@ -709,7 +719,8 @@ kvc_status_t kvc_registry_deinit(kvc_registry_t *registry);
 
 // Puts a cache under a key (copied, 1 to `KVC_MAX_NAME` bytes); the entry holds a reference of its own.
 // `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_NAME_TOO_LONG`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_ALREADY_EXISTS`,
-// `KVC_ERR_TABLE_FULL`, `KVC_ERR_BUSY`. Any thread. O(entries).
+// `KVC_ERR_TABLE_FULL`, `KVC_ERR_OUT_OF_CAPACITY` for a cache with 2^32 - 1 references, `KVC_ERR_BUSY`. Any thread.
+// O(entries).
 //
 // Pointers are NULL or valid; the cache's storage outlives its last reference.
 kvc_status_t kvc_registry_install(kvc_registry_t *registry,
@@ -717,8 +728,8 @@ kvc_status_t kvc_registry_install(kvc_registry_t *registry,
                                   kvc_cache_t *cache);
 
 // The cache under a key, with a reference that the caller releases. `KVC_ERR_INVALID_ARGUMENT`,
-// `KVC_ERR_NAME_TOO_LONG`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_NOT_FOUND`, `KVC_ERR_BUSY`. Any thread.
-// O(entries).
+// `KVC_ERR_NAME_TOO_LONG`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_NOT_FOUND`, `KVC_ERR_OUT_OF_CAPACITY` for a
+// cache with 2^32 - 1 references, `KVC_ERR_BUSY`. Any thread. O(entries).
 //
 // Pointers are NULL or valid.
 kvc_status_t kvc_registry_get(kvc_registry_t *registry,
@@ -758,7 +769,8 @@ kvc_status_t kvc_unique_key(char *out,
                             size_t size);
 
 // Installs a cache under a key of the caller's, or with NULL under a generated one that nobody took. The entry holds
-// a reference of its own. Statuses of `kvc_registry_install`. Any thread. O(entries).
+// a reference of its own. `out` is written over: close what it held before. Statuses of `kvc_registry_install`. Any
+// thread. O(entries).
 //
 // Pointers are NULL or valid; the cache's storage outlives its last reference.
 kvc_status_t kvc_session_open(kvc_session_t *out,

@@ -382,16 +382,16 @@ struct Config {
   std::uint32_t flags = 0;               ///< `KVC_SPLIT_POOLS`, `KVC_KEEP_CELLS`.
   const void* user = nullptr;            ///< Handed to a builder untouched.
 
-  /// A model of one entry for each layer.
-  static constexpr Config of(std::uint32_t capacity, span<const Layer> layers) noexcept {
+  /// A model of one entry for each layer: an array, a vector or the like that outlives the config, or a `span`. A
+  /// temporary array, also one that is only written down, would be gone before the config is used: it does not compile.
+  template <class C, class = std::enable_if_t<std::is_convertible_v<C&, span<const Layer>> &&
+                                              (std::is_lvalue_reference_v<C> || std::is_same_v<C, span<const Layer>>)>>
+  static constexpr Config of(std::uint32_t capacity, C&& layers) noexcept {
     Config config;
     config.capacity = capacity;
-    config.layers = layers;
+    config.layers = span<const Layer>(layers);
     return config;
   }
-  /// A temporary array would be gone before the config is used.
-  template <class C>
-  static Config of(std::uint32_t capacity, const C&& temporary_layers) = delete;
 
   /// A model of `n_layers` equal layers.
   static constexpr Config uniform(std::uint32_t capacity, std::uint32_t n_layers, Layer layer) noexcept {

@@ -34,7 +34,8 @@ pub enum Event {
 pub type Hook = fn(Event, Option<Error>, Option<&core::ffi::CStr>);
 
 /// Sets the hook of the process, or none. It runs without any lock, in the context of the call that caused
-/// the event (an interrupt too); it must not block. Set it before caches are shared. O(1).
+/// the event (an interrupt too); it must not block. It may call the library; calls that cause events come back
+/// to it. Set it before caches are shared. O(1).
 ///
 /// ```
 /// use kvcore::{Error, Event, Registry, set_event_hook};

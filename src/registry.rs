@@ -135,7 +135,8 @@ impl<'a> Registry<'a> {
     /// Puts a cache under a key; the entry holds a reference of its own. O(entries).
     ///
     /// # Errors
-    /// `NameTooLong`, `InvalidArgument` for a NUL in the key, `AlreadyExists`, `TableFull`, `Busy`.
+    /// `NameTooLong`, `InvalidArgument` for a NUL in the key, `AlreadyExists`, `TableFull`, `OutOfCapacity` for a
+    /// cache with 2^32 - 1 references, `Busy`.
     ///
     /// ```
     /// # use kvcore::{Config, Error, Layer, Registry, SequenceStorage};
@@ -188,7 +189,7 @@ impl<'a> Registry<'a> {
     /// The cache under a key, with a reference for the caller. O(entries).
     ///
     /// # Errors
-    /// `NotFound`, `NameTooLong`, `InvalidArgument`, `Busy`.
+    /// `NotFound`, `NameTooLong`, `InvalidArgument`, `OutOfCapacity` for a cache with 2^32 - 1 references, `Busy`.
     ///
     /// ```
     /// # use kvcore::{Error, Registry};

@@ -78,7 +78,7 @@ pub unsafe extern "C" fn kvc_builder_unregister(
 
 /// Bytes of storage that a cache of this kind and config wants. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_NAME_TOO_LONG`,
 /// `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_NOT_FOUND`, `KVC_ERR_INVALID_CONFIG`, `KVC_ERR_BUSY`, and what the
-/// builder answers. Any thread. O(builders), and what the builder does.
+/// builder answers (`KVC_ERR_CORRUPT` for a number that is no status). Any thread. O(builders), and what the builder does.
 ///
 /// # Safety
 /// Pointers are NULL or valid.

@@ -179,7 +179,8 @@ pub unsafe extern "C" fn kvc_cache_face(
 
 /// Builds a cache that the functions of `table` implement over `object`, in `KVC_EXTERNAL_BYTES` of storage aligned to
 /// `KVC_ALIGN`, with one reference for the caller. `KVC_ERR_INVALID_ARGUMENT` (NULL or misaligned pointers, wrong
-/// `struct_size`, a kind that is none), `KVC_ERR_BUFFER_TOO_SMALL`. Any thread. O(1).
+/// `struct_size`, a kind that is none), `KVC_ERR_BUFFER_TOO_SMALL`. A number that is no status, from one of the
+/// functions, reaches their callers as `KVC_ERR_CORRUPT`. Any thread. O(1).
 ///
 /// # Safety
 /// Pointers are NULL or valid; storage, table and object stay until the cache ended.
@@ -212,7 +213,8 @@ pub unsafe extern "C" fn kvc_clear(cache: *mut kvc_cache_t) -> kvc_status_t {
     status(unsafe { object(cache) }.and_then(super::Object::clear))
 }
 
-/// Positions, cells or rows that a cache can hold; `KVC_UNBOUNDED` where only windows bound it.
+/// Positions, cells or rows that a cache can hold, as configured (`max_context` may end a sequence earlier);
+/// `KVC_UNBOUNDED` where only windows bound it.
 /// `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND` for an external cache without
 /// it, `KVC_ERR_BUSY`. Any thread. O(1).
 ///

@@ -33,7 +33,9 @@ pub unsafe extern "C" fn kvc_layout_plan(
     unsafe { put(out, plan) }
 }
 
-/// Writes the position of each read row, in the order of the mask's columns: `plan->read_len` of them.
+/// Writes the position of each read row, in the order of the mask's columns: `plan->read_len` of them. (The step's own
+/// rows count on from `plan->position`; the nodes of a token tree have positions of their own, `plan->position` and
+/// their depth.)
 /// `KVC_ERR_INVALID_ARGUMENT` (also a plan that contradicts itself), `KVC_ERR_BUFFER_TOO_SMALL` for `cap` below that.
 /// Any thread. O(`read_len`).
 ///
@@ -52,7 +54,8 @@ pub unsafe extern "C" fn kvc_plan_positions(plan: *const SeqPlan, out: *mut u32,
 /// Writes the attention mask of a plan, one byte a column (1: attend), `plan->n_tokens` rows of `row_stride` bytes;
 /// columns beyond the mask are 0. `columns`: `KVC_COLUMNS_READ` (`read_len` columns) or `KVC_COLUMNS_POOL` (up to the
 /// highest read row). With `parents` (`n_tokens` of them, at most 256) the step is a token tree: `parents[i] < i`, or -1
-/// for a child of the committed prefix. `KVC_ERR_INVALID_ARGUMENT` (also a plan or parents that contradict themselves),
+/// for a child of the committed prefix. A node sees the prefix within its window, its ancestors less than `window` levels
+/// up, and itself. `KVC_ERR_INVALID_ARGUMENT` (also a plan or parents that contradict themselves),
 /// `KVC_ERR_BUFFER_TOO_SMALL` for a stride below the columns or `size` below `n_tokens * row_stride`. Any thread.
 /// O(`n_tokens` * `row_stride`).
 ///

@@ -78,7 +78,8 @@ pub unsafe extern "C" fn kvc_registry_deinit(registry: *mut kvc_registry_t) -> k
 
 /// Puts a cache under a key (copied, 1 to `KVC_MAX_NAME` bytes); the entry holds a reference of its own.
 /// `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_NAME_TOO_LONG`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_ALREADY_EXISTS`,
-/// `KVC_ERR_TABLE_FULL`, `KVC_ERR_BUSY`. Any thread. O(entries).
+/// `KVC_ERR_TABLE_FULL`, `KVC_ERR_OUT_OF_CAPACITY` for a cache with 2^32 - 1 references, `KVC_ERR_BUSY`. Any thread.
+/// O(entries).
 ///
 /// # Safety
 /// Pointers are NULL or valid; the cache's storage outlives its last reference.
@@ -100,8 +101,8 @@ pub unsafe extern "C" fn kvc_registry_install(
 }
 
 /// The cache under a key, with a reference that the caller releases. `KVC_ERR_INVALID_ARGUMENT`,
-/// `KVC_ERR_NAME_TOO_LONG`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_NOT_FOUND`, `KVC_ERR_BUSY`. Any thread.
-/// O(entries).
+/// `KVC_ERR_NAME_TOO_LONG`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_NOT_FOUND`, `KVC_ERR_OUT_OF_CAPACITY` for a
+/// cache with 2^32 - 1 references, `KVC_ERR_BUSY`. Any thread. O(entries).
 ///
 /// # Safety
 /// Pointers are NULL or valid.
@@ -206,7 +207,8 @@ pub struct RawSession {
 }
 
 /// Installs a cache under a key of the caller's, or with NULL under a generated one that nobody took. The entry holds
-/// a reference of its own. Statuses of `kvc_registry_install`. Any thread. O(entries).
+/// a reference of its own. `out` is written over: close what it held before. Statuses of `kvc_registry_install`. Any
+/// thread. O(entries).
 ///
 /// # Safety
 /// Pointers are NULL or valid; the cache's storage outlives its last reference.

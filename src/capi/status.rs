@@ -8,7 +8,7 @@ use crate::shared::hook;
 
 /// What an event hook looks like: context, event (`KVC_EVENT_…`), status (`KVC_OK` if none is concerned), key or
 /// NULL. Runs without any lock in the context of the call that caused the event, an interrupt too; it must not
-/// block.
+/// block. It may call the library; calls that cause events come back to it.
 pub type kvc_event_fn = Option<unsafe extern "C" fn(*mut c_void, u32, kvc_status_t, *const c_char)>;
 
 /// Name of a status constant, such as `KVC_ERR_EVICTED`. Never NULL; a constant. Any thread. O(1).

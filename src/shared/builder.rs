@@ -50,7 +50,8 @@ pub trait BuildCache: Sync {
     /// As the kind decides.
     fn size(&self, config: &Config<'_>) -> Result<usize, Error>;
 
-    /// Builds a cache in the storage. Runs outside every lock; may call the registry.
+    /// Builds a cache in the storage. Runs outside every lock; may call the registry. A panic aborts: it would
+    /// have to cross C's calling convention.
     ///
     /// # Errors
     /// As the kind decides; `BufferTooSmall` for storage below the size.

@@ -18,7 +18,8 @@ const KINDS: core::ops::RangeInclusive<u32> = 1..=4;
 
 /// `kvc_external_t`: the functions of an external cache, each like the call of that name with the object in
 /// place of the cache. A null entry answers `KVC_ERR_WRONG_KIND`. They run without any lock, in the thread of
-/// the caller, and follow the rules of the calls: a status, and nothing changed on failure.
+/// the caller, and follow the rules of the calls: a status, and nothing changed on failure. The entries from
+/// `batch_declare_step` on have their places for later versions: nothing calls them yet.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct ExternalTable {

@@ -14,7 +14,8 @@ use crate::event::observe;
 use crate::plan::SeqPlan;
 
 /// A one-sequence cache of another make, to stand in a registry beside the built-in ones. The calls follow the
-/// rules of [`CacheRef`]'s: nothing changed on failure. They run without any lock, from any thread.
+/// rules of [`CacheRef`]'s: nothing changed on failure. They run without any lock, from any thread, behind C's
+/// calling convention: a panic aborts.
 ///
 /// ```
 /// use kvcore::{Error, ExternalCache, ExternalStorage};
