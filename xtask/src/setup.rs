@@ -59,6 +59,7 @@ const NEEDS: &[Need] = &[
     Need { scope: Scope::Gates, probe: Probe::Program(&["pip3"]), package: "python3-pip" },
     Need { scope: Scope::Gates, probe: Probe::Program(&["valgrind"]), package: "valgrind" },
     Need { scope: Scope::Gates, probe: Probe::Program(&["xz"]), package: "xz-utils" },
+    Need { scope: Scope::Gates, probe: Probe::Program(&["qemu-system-arm"]), package: "qemu-system-arm" },
     Need { scope: Scope::Gates, probe: Probe::Program(XML), package: "libxml2-utils" },
 ];
 

@@ -4,6 +4,7 @@ mod bench;
 mod c;
 mod demo;
 mod embedded;
+mod firmware_rust;
 mod image;
 mod package;
 mod rust;
@@ -61,6 +62,7 @@ const GATES: &[Gate] = &[
     Gate { name: "demo-tokens", check: demo::tokens },
     Gate { name: "demo-map", check: demo::map },
     Gate { name: "microcontrollers", check: embedded::check },
+    Gate { name: "firmware-rust", check: firmware_rust::check },
     Gate { name: "package", check: package::check },
     Gate { name: "machine-paths", check: tree::machine_paths },
     Gate { name: "bench-counts", check: bench::counts },
