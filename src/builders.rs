@@ -6,15 +6,37 @@ use core::mem::MaybeUninit;
 use crate::config::Config;
 use crate::error::Error;
 use crate::event::observe;
-use crate::registry::{BuilderEntry, Registry, Tables};
+use crate::registry::{Registry, Tables};
 use crate::shared::builder::{BuildCache, Builder};
 use crate::shared::handle::{CacheRef, check_name};
+use crate::shared::raw::RawConfig;
 use crate::shared::storage::{sequence_in_quietly, sequence_size};
 
 /// The backend id of the built-in kinds.
 pub const BUILT_IN: &CStr = c"kvcore";
 /// The kind of [`SequenceBuilder`].
 pub const SEQUENCE: &CStr = c"sequence";
+
+/// What a builder is found by.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BuilderId<'n> {
+    pub(crate) backend: &'n CStr,
+    pub(crate) kind: &'n CStr,
+}
+
+impl<'n> BuilderId<'n> {
+    fn new(backend: &'n CStr, kind: &'n CStr) -> Result<Self, Error> {
+        check_name(backend)?;
+        check_name(kind)?;
+        Ok(Self { backend, kind })
+    }
+}
+
+/// A builder as the table has it; both names are borrowed for good.
+pub(crate) struct BuilderEntry {
+    id: BuilderId<'static>,
+    builder: Builder,
+}
 
 /// Builds plain one-sequence caches.
 ///
@@ -62,8 +84,7 @@ impl<'a> Registry<'a> {
         kind: &'static CStr,
         builder: &'a B,
     ) -> Result<(), Error> {
-        observe(check_names(backend, kind))?;
-        self.add_builder(BuilderEntry { backend, kind, builder: Builder::of(builder) })
+        observe(BuilderId::new(backend, kind).and_then(|id| self.add_builder(id, Builder::of(builder))))
     }
 
     /// Registers the built-in one-sequence kind under [`BUILT_IN`] and [`SEQUENCE`]. O(builders).
@@ -79,17 +100,22 @@ impl<'a> Registry<'a> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn register_sequence(&self) -> Result<(), Error> {
-        self.register_builder(BUILT_IN, SEQUENCE, &SequenceBuilder)
+        observe(self.add_sequence())
     }
 
-    pub(crate) fn add_builder(&self, entry: BuilderEntry) -> Result<(), Error> {
-        let add = |tables: &mut Tables<'a>| {
-            if tables.find_builder(entry.backend, entry.kind).is_some() {
+    /// The same, quietly.
+    pub(crate) fn add_sequence(&self) -> Result<(), Error> {
+        self.add_builder(BuilderId { backend: BUILT_IN, kind: SEQUENCE }, Builder::of(&SequenceBuilder))
+    }
+
+    /// The same, quietly.
+    pub(crate) fn add_builder(&self, id: BuilderId<'static>, builder: Builder) -> Result<(), Error> {
+        self.with(|tables| {
+            if tables.find_builder(id).is_ok() {
                 return Err(Error::AlreadyExists);
             }
-            tables.builders.push(entry).map_err(|_| Error::TableFull)
-        };
-        observe(self.with(add))
+            tables.builders.push(BuilderEntry { id, builder }).map_err(|_| Error::TableFull)
+        })
     }
 
     /// Takes a builder out. A build that has already begun goes on. O(builders).
@@ -102,25 +128,30 @@ impl<'a> Registry<'a> {
     /// assert_eq!(Registry::new().unregister_builder(c"cpu", c"single"), Err(Error::NotFound));
     /// ```
     pub fn unregister_builder(&self, backend: &CStr, kind: &CStr) -> Result<(), Error> {
-        observe(check_names(backend, kind).and_then(|()| {
-            self.with(|tables| {
-                let at = tables.find_builder(backend, kind).ok_or(Error::NotFound)?;
-                // The order of the others is what `kind_at` counts by.
-                if let Some(after) = tables.builders.get_mut(at..) {
-                    after.rotate_left(1.min(after.len()));
-                }
-                tables.builders.pop();
-                Ok(())
-            })
-        }))
+        observe(BuilderId::new(backend, kind).and_then(|id| self.remove_builder(id)))
     }
 
-    pub(crate) fn builder(&self, backend: &CStr, kind: &CStr) -> Result<Builder, Error> {
-        check_names(backend, kind)?;
+    /// The same, quietly.
+    pub(crate) fn remove_builder(&self, id: BuilderId<'_>) -> Result<(), Error> {
         self.with(|tables| {
-            let entry = tables.find_builder(backend, kind).and_then(|at| tables.builders.get(at));
-            entry.map(|entry| entry.builder).ok_or(Error::NotFound)
+            let at = tables.find_builder(id)?;
+            // The order of the others is what `kind_at` counts by.
+            if let Some(after) = tables.builders.get_mut(at..) {
+                after.rotate_left(1.min(after.len()));
+            }
+            tables.builders.pop();
+            Ok(())
         })
+    }
+
+    /// The builder of a config that does not contradict itself. Quiet.
+    pub(crate) fn builder(&self, id: BuilderId<'_>, config: &Config<'_>) -> Result<Builder, Error> {
+        let builder = self.with(|tables| {
+            let at = tables.find_builder(id)?;
+            tables.builders.get(at).map(|entry| entry.builder).ok_or(Error::NotFound)
+        })?;
+        config.check()?;
+        Ok(builder)
     }
 
     /// Bytes of storage that a cache of this kind and config wants. The builder runs outside the lock.
@@ -137,10 +168,8 @@ impl<'a> Registry<'a> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn builder_size(&self, backend: &CStr, kind: &CStr, config: &Config<'_>) -> Result<usize, Error> {
-        observe(self.builder(backend, kind).and_then(|builder| {
-            config.check()?;
-            builder.size(config)
-        }))
+        let id = BuilderId::new(backend, kind);
+        observe(id.and_then(|id| self.builder(id, config)?.size(&RawConfig::from(config))))
     }
 
     /// Builds a cache in the storage. The builder runs outside the lock.
@@ -167,10 +196,8 @@ impl<'a> Registry<'a> {
         config: &Config<'_>,
         storage: &'s mut [MaybeUninit<u64>],
     ) -> Result<CacheRef<'s>, Error> {
-        observe(self.builder(backend, kind).and_then(|builder| {
-            config.check()?;
-            builder.build_in(config, storage)
-        }))
+        let id = BuilderId::new(backend, kind);
+        observe(id.and_then(|id| self.builder(id, config)?.build_in(config, storage)))
     }
 
     /// The kind of the `index`-th builder of a backend. O(builders).
@@ -183,22 +210,17 @@ impl<'a> Registry<'a> {
     /// assert_eq!(Registry::new().kind_at(c"cpu", 0), Err(Error::NotFound));
     /// ```
     pub fn kind_at(&self, backend: &CStr, index: usize) -> Result<&'static CStr, Error> {
-        observe(check_name(backend).and_then(|()| {
-            self.with(|tables| {
-                let mut kinds = tables.builders.iter().filter(|entry| entry.backend == backend);
-                kinds.nth(index).map(|entry| entry.kind).ok_or(Error::NotFound)
-            })
-        }))
+        observe(check_name(backend).and_then(|()| self.with(|tables| tables.kind_at(backend, index))))
     }
 }
 
 impl Tables<'_> {
-    fn find_builder(&self, backend: &CStr, kind: &CStr) -> Option<usize> {
-        self.builders.iter().position(|entry| entry.backend == backend && entry.kind == kind)
+    fn find_builder(&self, id: BuilderId<'_>) -> Result<usize, Error> {
+        self.builders.iter().position(|entry| entry.id == id).ok_or(Error::NotFound)
     }
-}
 
-fn check_names(backend: &CStr, kind: &CStr) -> Result<(), Error> {
-    check_name(backend)?;
-    check_name(kind)
+    pub(crate) fn kind_at(&self, backend: &CStr, index: usize) -> Result<&'static CStr, Error> {
+        let mut kinds = self.builders.iter().filter(|entry| entry.id.backend == backend);
+        kinds.nth(index).map(|entry| entry.id.kind).ok_or(Error::NotFound)
+    }
 }

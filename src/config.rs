@@ -4,7 +4,7 @@ use core::ffi::c_void;
 
 use crate::error::Error;
 use crate::layer::{LAYER_FLAT, Layer};
-use crate::layout::{Layout, step_limit};
+use crate::layout::Layout;
 use crate::limits::{MAX_GROUPS, MAX_LAYERS, UNBOUNDED};
 
 /// Rows a growing pool starts with, if the config does not say.
@@ -138,10 +138,5 @@ impl<'l> Config<'l> {
             }
         }
         Ok(())
-    }
-
-    /// Most tokens of a step: the smallest limit of any layer.
-    pub(crate) fn step_limit(&self) -> u32 {
-        self.layers.iter().map(|layer| step_limit(layer, self.max_write)).min().unwrap_or(0)
     }
 }

@@ -1,5 +1,7 @@
 //! Every way a call can fail.
 
+use core::ffi::CStr;
+
 /// Why a call was refused. The numbers are the C status codes and are fixed for good; 0 is success.
 ///
 /// A call that fails leaves everything as it was.
@@ -117,38 +119,46 @@ impl Error {
     /// ```
     #[must_use]
     pub fn name(self) -> &'static str {
-        let name = self.name_c().to_bytes();
+        let name = CStr::from_bytes_until_nul(status_name(self.code())).unwrap_or_default();
         // Every name is ASCII.
-        core::str::from_utf8(name).unwrap_or_default()
+        name.to_str().unwrap_or_default()
     }
+}
 
-    /// The same as a C string.
-    pub(crate) const fn name_c(self) -> &'static core::ffi::CStr {
-        match self {
-            Self::InvalidArgument => c"KVC_ERR_INVALID_ARGUMENT",
-            Self::InvalidConfig => c"KVC_ERR_INVALID_CONFIG",
-            Self::OutOfCapacity => c"KVC_ERR_OUT_OF_CAPACITY",
-            Self::NeverFits => c"KVC_ERR_NEVER_FITS",
-            Self::StepTooLarge => c"KVC_ERR_STEP_TOO_LARGE",
-            Self::BadLayer => c"KVC_ERR_BAD_LAYER",
-            Self::BadPosition => c"KVC_ERR_BAD_POSITION",
-            Self::Evicted => c"KVC_ERR_EVICTED",
-            Self::CannotGrow => c"KVC_ERR_CANNOT_GROW",
-            Self::StalePlan => c"KVC_ERR_STALE_PLAN",
-            Self::NotFound => c"KVC_ERR_NOT_FOUND",
-            Self::AlreadyExists => c"KVC_ERR_ALREADY_EXISTS",
-            Self::TableFull => c"KVC_ERR_TABLE_FULL",
-            Self::NameTooLong => c"KVC_ERR_NAME_TOO_LONG",
-            Self::WrongKind => c"KVC_ERR_WRONG_KIND",
-            Self::BufferTooSmall => c"KVC_ERR_BUFFER_TOO_SMALL",
-            Self::Busy => c"KVC_ERR_BUSY",
-            Self::Stale => c"KVC_ERR_STALE",
-            Self::Corrupt => c"KVC_ERR_CORRUPT",
-            Self::Unsupported => c"KVC_ERR_UNSUPPORTED",
-            Self::BadSequence => c"KVC_ERR_BAD_SEQUENCE",
-            Self::NoStep => c"KVC_ERR_NO_STEP",
-            Self::Shared => c"KVC_ERR_SHARED",
-        }
+/// The names of the C constants, in the order of their numbers.
+const NAMES: &[u8] = b"KVC_OK\0\
+    KVC_ERR_INVALID_ARGUMENT\0\
+    KVC_ERR_INVALID_CONFIG\0\
+    KVC_ERR_OUT_OF_CAPACITY\0\
+    KVC_ERR_NEVER_FITS\0\
+    KVC_ERR_STEP_TOO_LARGE\0\
+    KVC_ERR_BAD_LAYER\0\
+    KVC_ERR_BAD_POSITION\0\
+    KVC_ERR_EVICTED\0\
+    KVC_ERR_CANNOT_GROW\0\
+    KVC_ERR_STALE_PLAN\0\
+    KVC_ERR_NOT_FOUND\0\
+    KVC_ERR_ALREADY_EXISTS\0\
+    KVC_ERR_TABLE_FULL\0\
+    KVC_ERR_NAME_TOO_LONG\0\
+    KVC_ERR_WRONG_KIND\0\
+    KVC_ERR_BUFFER_TOO_SMALL\0\
+    KVC_ERR_BUSY\0\
+    KVC_ERR_STALE\0\
+    KVC_ERR_CORRUPT\0\
+    KVC_ERR_UNSUPPORTED\0\
+    KVC_ERR_BAD_SEQUENCE\0\
+    KVC_ERR_NO_STEP\0\
+    KVC_ERR_SHARED\0";
+
+/// The name of a status, up to the first NUL of what is answered.
+pub(crate) fn status_name(status: i32) -> &'static [u8] {
+    let mut names = NAMES.iter();
+    // Behind as many NULs as the number says.
+    let known = status >= 0 && (0..status).all(|_| names.any(|&byte| byte == 0));
+    match names.as_slice() {
+        names @ [_, ..] if known => names,
+        _ => b"KVC_ERR_UNKNOWN\0",
     }
 }
 

@@ -65,16 +65,14 @@ pub(crate) fn emit(event: Event, error: Option<Error>, key: Option<&Key>) {
 /// Passes a result on, and tells of a refusal.
 #[inline]
 pub(crate) fn observe<T>(result: Result<T, Error>) -> Result<T, Error> {
-    if let Err(error) = result {
-        refused(error);
-    }
-    result
+    result.map_err(refused)
 }
 
 /// Tells of a refusal.
 #[cold]
 #[inline(never)]
-pub(crate) fn refused(error: Error) {
+pub(crate) fn refused(error: Error) -> Error {
     let event = if error == Error::Busy { Event::Busy } else { Event::Refused };
     emit(event, Some(error), None);
+    error
 }

@@ -103,11 +103,9 @@ impl Layout {
 
     /// Writes the plan of the step `position .. position + n`, whose first ring position is at `index`: all but `group`
     /// and `epoch`, each field once, since what a lock guards should be few stores.
-    ///
-    /// `n` is at least 1 and within the step limit, `position + n` fits 32 bits.
-    #[expect(clippy::inline_always, reason = "a call costs a tenth of a plan; there are two callers")]
+    #[expect(clippy::inline_always, reason = "a call costs a tenth of a plan; there is one caller")]
     #[inline(always)]
-    pub(crate) fn plan_at(&self, position: u32, n: u32, index: u32, plan: &mut SeqPlan) {
+    fn plan_at(&self, position: u32, n: u32, index: u32, plan: &mut SeqPlan) {
         plan.position = position;
         plan.n_tokens = n;
         plan.window = self.window;
@@ -171,11 +169,39 @@ impl Layout {
     }
 }
 
+/// A step as one layer group sees it, all that its plan is computed from. Copied out of a cache: no lock need be held
+/// while the plan is written.
+#[derive(Clone, Copy)]
+pub(crate) struct GroupStep {
+    pub(crate) layout: Layout,
+    /// Ring index of the first position.
+    pub(crate) index: u32,
+    pub(crate) position: u32,
+    /// At least 1 and within the step limit; `position + n_tokens` fits 32 bits.
+    pub(crate) n_tokens: u32,
+    pub(crate) group: u32,
+    pub(crate) epoch: u32,
+}
+
+impl GroupStep {
+    #[inline]
+    pub(crate) fn write_plan(&self, plan: &mut SeqPlan) {
+        self.layout.plan_at(self.position, self.n_tokens, self.index, plan);
+        plan.group = self.group;
+        plan.epoch = self.epoch;
+    }
+}
+
 /// Reads everything from row 0 on, where position and row are the same.
 #[inline]
 const fn plan_history(end: u32, plan: &mut SeqPlan) {
-    plan.read = [Run { start: 0, len: end, pos: 0 }, Run::NONE, Run::NONE];
+    // Run by run, with another store between: zeros in a row are a call of `memset` where code is for size, which takes a
+    // Cortex-M a quarter of the plan.
+    let [first, second, third] = &mut plan.read;
+    *first = Run { start: 0, len: end, pos: 0 };
+    *second = Run::NONE;
     plan.n_read = 1;
+    *third = Run::NONE;
     plan.read_len = end;
     plan.rows_needed = end;
 }
@@ -220,6 +246,7 @@ pub fn plan(layer: &Layer, max_write: u32, rollback: u32, position: u32, n: u32)
         return Err(Error::StepTooLarge);
     }
     let mut plan = SeqPlan::EMPTY;
-    layout.plan_at(position, n, layout.index(position), &mut plan);
+    let index = layout.index(position);
+    GroupStep { layout, index, position, n_tokens: n, group: 0, epoch: 0 }.write_plan(&mut plan);
     Ok(plan)
 }

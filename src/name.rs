@@ -27,6 +27,9 @@ const WORD: usize = size_of::<usize>();
 pub struct Key([u8; KEY_BYTES]);
 
 impl Key {
+    /// No key yet: none is empty.
+    pub(crate) const BLANK: Self = Self([0; KEY_BYTES]);
+
     /// A key from text. O(length).
     ///
     /// # Errors
@@ -51,7 +54,7 @@ impl Key {
         if bytes.is_empty() || bytes.len() > MAX_NAME {
             return Err(Error::NameTooLong);
         }
-        let mut key = Self([0; KEY_BYTES]);
+        let mut key = Self::BLANK;
         for (slot, &byte) in key.0.iter_mut().zip(bytes) {
             if byte == 0 {
                 return Err(Error::InvalidArgument);
@@ -61,15 +64,15 @@ impl Key {
         Ok(key)
     }
 
-    /// A key from the bytes before the first NUL, which `byte` reads one by one, [`KEY_BYTES`] of them at most.
+    /// A blank key becomes the bytes before the first NUL, which `byte` reads one by one, [`KEY_BYTES`] of them at
+    /// most. In place, since an answer by value is copied from caller to caller.
     #[cfg(feature = "capi")]
     #[inline]
-    pub(crate) fn read(byte: impl Fn(usize) -> u8) -> Result<Self, Error> {
-        let mut key = Self([0; KEY_BYTES]);
-        for (at, slot) in key.0.iter_mut().enumerate() {
+    pub(crate) fn read(&mut self, byte: impl Fn(usize) -> u8) -> Result<(), Error> {
+        for (at, slot) in self.0.iter_mut().enumerate() {
             match byte(at) {
                 0 if at == 0 => return Err(Error::NameTooLong),
-                0 => return Ok(key),
+                0 => return Ok(()),
                 byte => *slot = byte,
             }
         }
@@ -78,6 +81,13 @@ impl Key {
 
     /// `cache-N`.
     pub(crate) fn numbered(number: Number) -> Self {
+        let mut key = Self::BLANK;
+        key.set_number(number);
+        key
+    }
+
+    /// Becomes `cache-N`.
+    pub(crate) fn set_number(&mut self, number: Number) {
         let mut digits = [0; 20];
         let (mut rest, mut n_digits) = (number, 0);
         for digit in &mut digits {
@@ -88,12 +98,11 @@ impl Key {
                 break;
             }
         }
-        let mut key = Self([0; KEY_BYTES]);
+        *self = Self::BLANK;
         let text = b"cache-".iter().chain(digits.iter().take(n_digits).rev());
-        for (slot, byte) in key.0.iter_mut().zip(text) {
+        for (slot, byte) in self.0.iter_mut().zip(text) {
             *slot = *byte;
         }
-        key
     }
 
     /// The bytes, without the padding. O(length).

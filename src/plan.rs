@@ -156,6 +156,11 @@ impl SeqPlan {
         Ok(len)
     }
 
+    /// Refuses a plan of no tokens, and more accepted tokens than it has.
+    pub(crate) const fn check_accepted(&self, accepted: u32) -> Result<(), Error> {
+        if self.n_tokens == 0 || accepted > self.n_tokens { Err(Error::InvalidArgument) } else { Ok(()) }
+    }
+
     /// Refuses a plan that no layout could have made. Plans come back through C, so nothing in them is
     /// trusted: after this check no sum of the runs' fields overflows.
     pub(crate) fn check(&self) -> Result<(), Error> {

@@ -1,23 +1,17 @@
 //! Key to cache: where an application and a backend that cannot hand each other pointers meet.
 
+use crate::builders::BuilderEntry;
 use crate::error::Error;
 use crate::event::{Event, emit, observe};
 use crate::limits::{MAX_BUILDERS, MAX_CACHES};
 use crate::name::Key;
-use crate::shared::builder::Builder;
 use crate::shared::count::unique;
 use crate::shared::handle::CacheRef;
 use crate::shared::lock::Lock;
 
-/// A builder's entry: backend id and kind, borrowed for good.
-pub(crate) struct BuilderEntry {
-    pub(crate) backend: &'static core::ffi::CStr,
-    pub(crate) kind: &'static core::ffi::CStr,
-    pub(crate) builder: Builder,
-}
-
 /// One installed cache.
-struct Entry<'a> {
+pub(crate) struct Entry<'a> {
+    key: Key,
     cache: CacheRef<'a>,
     /// Never the same twice in one registry; tells a session whether the entry is still its own.
     id: u64,
@@ -36,7 +30,7 @@ enum State {
 pub(crate) struct Tables<'a> {
     state: State,
     last_id: u64,
-    caches: heapless::LinearMap<Key, Entry<'a>, MAX_CACHES>,
+    pub(crate) entries: heapless::Vec<Entry<'a>, MAX_CACHES>,
     pub(crate) builders: heapless::Vec<BuilderEntry, MAX_BUILDERS>,
 }
 
@@ -99,29 +93,17 @@ impl<'a> Registry<'a> {
     #[must_use]
     #[cfg(not(loom))]
     pub const fn new() -> Self {
-        Self::with_ids_after(0)
+        Self { magic: MAGIC, tables: Lock::new(Tables::new(0)) }
     }
 
     /// An empty registry.
     #[must_use]
     #[cfg(loom)]
     pub fn new() -> Self {
-        Self::with_ids_after(0)
+        Self { magic: MAGIC, tables: Lock::new(Tables::new(0)) }
     }
 
-    /// Whose entries' ids begin after `last_id`.
-    #[cfg(not(loom))]
-    pub(crate) const fn with_ids_after(last_id: u64) -> Self {
-        Self { magic: MAGIC, tables: Lock::new(Tables::new(last_id)) }
-    }
-
-    /// Whose entries' ids begin after `last_id`.
-    #[cfg(loom)]
-    fn with_ids_after(last_id: u64) -> Self {
-        Self { magic: MAGIC, tables: Lock::new(Tables::new(last_id)) }
-    }
-
-    /// Whether this word stands at the start of a registry.
+    /// Whether this word stands at the start of a registry other than the global one.
     #[cfg_attr(not(feature = "capi"), allow(dead_code))]
     pub(crate) const fn is_magic(word: u32) -> bool {
         word == MAGIC
@@ -148,40 +130,24 @@ impl<'a> Registry<'a> {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn install(&self, key: &str, cache: &CacheRef<'a>) -> Result<(), Error> {
-        let key = observe(Key::new(key))?;
-        self.install_key(&key, cache.retain()?).map(|_| ())
+        observe(Key::new(key).and_then(|key| self.install_key(&key, cache))).map(|_| ())
     }
 
-    /// Installs a reference, which is let go outside the lock if that fails. Answers the entry's id.
-    pub(crate) fn install_key(&self, key: &Key, cache: CacheRef<'a>) -> Result<u64, Error> {
-        observe(self.insert(key, cache))
-    }
-
-    fn insert(&self, key: &Key, cache: CacheRef<'a>) -> Result<u64, Error> {
-        let mut cache = Some(cache);
-        let id = self.with(|tables| tables.insert(key, &mut cache))?;
+    /// The same, quietly. Answers the entry's id.
+    pub(crate) fn install_key(&self, key: &Key, cache: &CacheRef<'a>) -> Result<u64, Error> {
+        let id = self.with(|tables| tables.insert(key, cache))?;
         emit(Event::Installed, None, Some(key));
         Ok(id)
     }
 
-    /// Installs a reference under a generated key that nobody took, which is put into `slot`.
-    pub(crate) fn install_unique<'k>(
-        &self,
-        cache: CacheRef<'a>,
-        slot: &'k mut Option<Key>,
-    ) -> Result<(&'k Key, u64), Error> {
-        let mut cache = Some(cache);
+    /// Installs a cache under a generated key that nobody took, which is put into `key`. Quiet.
+    pub(crate) fn install_unique(&self, key: &mut Key, cache: &CacheRef<'a>) -> Result<u64, Error> {
         loop {
-            let key = slot.insert(unique_key()?);
-            match self.with(|tables| tables.insert(key, &mut cache)) {
-                Ok(id) => {
-                    emit(Event::Installed, None, Some(key));
-                    // Borrowed anew: a borrow that is returned from a loop is not given back in the others.
-                    return slot.as_ref().map(|key| (key, id)).ok_or(Error::Corrupt);
-                }
+            key.set_number(unique::take(|_| true).ok_or(Error::OutOfCapacity)?);
+            match self.install_key(key, cache) {
                 // A user's own "cache-7": a table of so many entries cannot hold many of those.
                 Err(Error::AlreadyExists) => {}
-                Err(error) => return observe(Err(error)),
+                done => return done,
             }
         }
     }
@@ -196,17 +162,16 @@ impl<'a> Registry<'a> {
     /// assert_eq!(Registry::new().get("chat").err(), Some(Error::NotFound));
     /// ```
     pub fn get(&self, key: &str) -> Result<CacheRef<'a>, Error> {
-        let key = observe(Key::new(key))?;
-        self.get_key(&key)
+        observe(Key::new(key).and_then(|key| self.get_key(&key)))
     }
 
+    /// The same, quietly.
     pub(crate) fn get_key(&self, key: &Key) -> Result<CacheRef<'a>, Error> {
-        let find = |tables: &mut Tables<'a>| match tables.caches.get(key) {
+        self.with(|tables| match tables.entries.iter().find(|entry| entry.key == *key) {
             // Only the count moves: no lock of the cache inside this one.
             Some(entry) => entry.cache.retain_quietly(),
             None => Err(Error::NotFound),
-        };
-        observe(self.with(find))
+        })
     }
 
     /// Takes an entry out and lets go of its reference. O(entries).
@@ -219,24 +184,29 @@ impl<'a> Registry<'a> {
     /// assert_eq!(Registry::new().erase("chat"), Err(Error::NotFound));
     /// ```
     pub fn erase(&self, key: &str) -> Result<(), Error> {
-        let key = observe(Key::new(key))?;
-        self.erase_key(&key)
+        observe(Key::new(key).and_then(|key| self.erase_key(&key)))
     }
 
+    /// The same, quietly.
     pub(crate) fn erase_key(&self, key: &Key) -> Result<(), Error> {
-        let entry = observe(self.with(|tables| tables.remove(key).ok_or(Error::NotFound)))?;
-        emit(Event::Erased, None, Some(key));
-        drop(entry);
-        Ok(())
+        self.erase_where(&|entry| entry.key == *key)?.then_some(()).ok_or(Error::NotFound)
     }
 
-    /// Erases the entry of this id, if it is still there.
+    /// Erases the entry of this id, if it is still there. Quiet.
     pub(crate) fn erase_own(&self, id: u64) -> Result<(), Error> {
-        if let Some((key, entry)) = observe(self.with(|tables| Ok(tables.remove_id(id))))? {
-            emit(Event::Erased, None, Some(&key));
-            drop(entry);
+        self.erase_where(&|entry| entry.id == id).map(|_| ())
+    }
+
+    /// Erases an entry and tells whether there was one.
+    fn erase_where(&self, chosen: &dyn Fn(&Entry<'a>) -> bool) -> Result<bool, Error> {
+        let entry = self.with(|tables| {
+            let at = tables.entries.iter().position(chosen);
+            Ok(at.and_then(|at| tables.remove(at)))
+        })?;
+        if let Some(entry) = &entry {
+            emit(Event::Erased, None, Some(&entry.key));
         }
-        Ok(())
+        Ok(entry.is_some())
     }
 
     /// Caches installed. O(1).
@@ -249,7 +219,7 @@ impl<'a> Registry<'a> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn count(&self) -> Result<usize, Error> {
-        observe(self.with(|tables| Ok(tables.caches.len())))
+        observe(self.with(|tables| Ok(tables.entries.len())))
     }
 
     /// The key at an index below [`Self::count`]. The order changes when entries go. O(index).
@@ -266,14 +236,14 @@ impl<'a> Registry<'a> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn key_at(&self, index: usize) -> Result<Key, Error> {
-        observe(self.with(|tables| tables.caches.keys().nth(index).copied().ok_or(Error::NotFound)))
+        observe(self.with(|tables| tables.key_at(index).copied()))
     }
 
     /// Closes the registry for every other call, then lets go of all entries, each outside the lock. After
     /// `Busy` call again. O(entries).
     #[cfg_attr(not(feature = "capi"), allow(dead_code))]
     pub(crate) fn close(&self) -> Result<(), Error> {
-        while let Some(entry) = observe(self.tables.with(Tables::close_one).and_then(|entry| entry))? {
+        while let Some(entry) = self.tables.with(Tables::close_one)?? {
             drop(entry);
         }
         Ok(())
@@ -286,8 +256,9 @@ impl Default for Registry<'_> {
     }
 }
 
+/// Known by its address, not by its magic: all of its bytes are zero, so that a firmware image does not hold them.
 #[cfg(not(loom))]
-static GLOBAL: Registry<'static> = Registry::new();
+static GLOBAL: Registry<'static> = Registry { magic: 0, tables: Lock::new(Tables::new(0)) };
 
 #[cfg(not(loom))]
 impl Registry<'static> {
@@ -307,42 +278,34 @@ impl Registry<'static> {
 impl<'a> Tables<'a> {
     /// Empty tables whose ids begin after `last_id`.
     pub(crate) const fn new(last_id: u64) -> Self {
-        Self {
-            state: State::Open,
-            last_id,
-            caches: heapless::LinearMap::new(),
-            builders: heapless::Vec::new(),
-        }
+        Self { state: State::Open, last_id, entries: heapless::Vec::new(), builders: heapless::Vec::new() }
     }
 
-    fn insert(&mut self, key: &Key, cache: &mut Option<CacheRef<'a>>) -> Result<u64, Error> {
-        if self.caches.contains_key(key) {
+    pub(crate) fn key_at(&self, index: usize) -> Result<&Key, Error> {
+        self.entries.get(index).map(|entry| &entry.key).ok_or(Error::NotFound)
+    }
+
+    fn insert(&mut self, key: &Key, cache: &CacheRef<'a>) -> Result<u64, Error> {
+        if self.entries.iter().any(|entry| entry.key == *key) {
             return Err(Error::AlreadyExists);
         }
-        if self.caches.len() == MAX_CACHES {
+        if self.entries.is_full() {
             return Err(Error::TableFull);
         }
         let id = self.last_id + 1;
-        if let Some(cache) = cache.take() {
-            // There is room and the key is new: nothing comes back.
-            let _ = self.caches.insert(*key, Entry { cache, id });
-            self.last_id = id;
-        }
+        // Only the count moves: no lock of the cache inside this one. There is room: nothing comes back.
+        let _ = self.entries.push(Entry { key: *key, cache: cache.retain_quietly()?, id });
+        self.last_id = id;
         Ok(id)
     }
 
-    fn remove(&mut self, key: &Key) -> Option<Entry<'a>> {
-        // Not `LinearMap::remove`, whose check of an index stays in the code as a panic.
-        match self.caches.entry(*key) {
-            heapless::linear_map::Entry::Occupied(entry) => Some(entry.remove()),
-            heapless::linear_map::Entry::Vacant(_) => None,
+    /// Takes out an entry; the last one gets its place.
+    fn remove(&mut self, at: usize) -> Option<Entry<'a>> {
+        let last = self.entries.pop()?;
+        match self.entries.get_mut(at) {
+            Some(entry) => Some(core::mem::replace(entry, last)),
+            None => Some(last),
         }
-    }
-
-    fn remove_id(&mut self, id: u64) -> Option<(Key, Entry<'a>)> {
-        let (key, _) = self.caches.iter().find(|(_, entry)| entry.id == id)?;
-        let key = *key;
-        self.remove(&key).map(|entry| (key, entry))
     }
 
     /// One more entry of a registry that is being closed; none when it is closed for good.
@@ -352,8 +315,7 @@ impl<'a> Tables<'a> {
         }
         self.state = State::Closing;
         self.builders.clear();
-        let key = self.caches.keys().next().copied();
-        let entry = key.and_then(|key| self.remove(&key));
+        let entry = self.remove(0);
         if entry.is_none() {
             self.state = State::Closed;
         }

@@ -5,7 +5,7 @@
 use crate::config::Config;
 use crate::error::Error;
 use crate::layer::{LAYER_FLAT, LAYER_RING, Layer, LayerInfo};
-use crate::layout::{Layout, step_limit};
+use crate::layout::{GroupStep, Layout, step_limit};
 use crate::limits::{MAX_GROUPS, UNBOUNDED};
 use crate::plan::SeqPlan;
 use crate::residency::Residency;
@@ -103,28 +103,6 @@ impl Step {
     const fn next_epoch(&self) -> u32 {
         let next = self.epoch.wrapping_add(1);
         if next == 0 { 1 } else { next }
-    }
-}
-
-/// An admitted step as one layer group sees it, copied out of the cache: no lock need be held while its plan
-/// is written.
-#[derive(Clone, Copy)]
-pub(crate) struct GroupStep {
-    layout: Layout,
-    /// Ring index of the first position.
-    index: u32,
-    position: u32,
-    n_tokens: u32,
-    group: u32,
-    epoch: u32,
-}
-
-impl GroupStep {
-    #[inline]
-    pub(crate) fn write_plan(&self, plan: &mut SeqPlan) {
-        self.layout.plan_at(self.position, self.n_tokens, self.index, plan);
-        plan.group = self.group;
-        plan.epoch = self.epoch;
     }
 }
 
@@ -252,6 +230,8 @@ impl<L: ?Sized + LayerTable> SequenceInner<L> {
         if slots.len() < config.n_layers as usize {
             return Err(Error::BufferTooSmall);
         }
+        self.step_limit = UNBOUNDED;
+        let mut most_rows = 0;
         for (slot, layer) in slots.iter_mut().zip(config.each_layer()) {
             let known = self.groups.iter().position(|group| group.layer().same_group(layer));
             // A group number is below MAX_GROUPS, a donor below MAX_LAYERS: both fit.
@@ -259,10 +239,11 @@ impl<L: ?Sized + LayerTable> SequenceInner<L> {
             slot.shares_with = layer.shares_with as u8;
             if known.is_none() {
                 let group = Group::new(config.layout(layer)?, layer);
+                most_rows = most_rows.max(group.layout.rows());
+                self.step_limit = self.step_limit.min(step_limit(layer, config.max_write));
                 self.groups.push(group).map_err(|_| Error::InvalidConfig)?;
             }
         }
-        let most_rows = self.groups.iter().map(|group| group.layout.rows()).max().unwrap_or(0);
         self.initial_capacity = config.initial_capacity.min(most_rows);
         self.capacity = config.capacity;
         self.max_write = config.max_write;
@@ -272,7 +253,6 @@ impl<L: ?Sized + LayerTable> SequenceInner<L> {
             if config.max_context == 0 { config.capacity } else { config.max_context.min(config.capacity) };
         self.kv_dtype = config.kv_dtype;
         self.n_layers = config.n_layers;
-        self.step_limit = config.step_limit();
         self.reach = self.lossless_end();
         self.step.epoch = self.step.next_epoch();
         Ok(())
@@ -530,10 +510,14 @@ impl<L: ?Sized + LayerTable> SequenceInner<L> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn commit(&mut self, plan: &SeqPlan, accepted: u32) -> Result<(), Error> {
+        plan.check_accepted(accepted)?;
+        self.keep(plan, accepted)
+    }
+
+    /// The same, for an `accepted` that was checked.
+    #[inline]
+    pub(crate) fn keep(&mut self, plan: &SeqPlan, accepted: u32) -> Result<(), Error> {
         let step = &mut self.step;
-        if accepted > plan.n_tokens || plan.n_tokens == 0 {
-            return Err(Error::InvalidArgument);
-        }
         let current = plan.epoch == step.epoch
             && plan.position == step.position
             && plan.n_tokens == step.n_tokens

@@ -1,7 +1,7 @@
 //! A session: a cache that stands in a registry for as long as the application works with it.
 
 use crate::error::Error;
-use crate::event::{Event, emit};
+use crate::event::{Event, emit, observe};
 use crate::name::Key;
 use crate::registry::Registry;
 use crate::shared::handle::CacheRef;
@@ -61,13 +61,16 @@ impl<'r, 'a> Session<'r, 'a> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn open(registry: &'r Registry<'a>, key: Option<&str>, cache: &CacheRef<'a>) -> Result<Self, Error> {
-        let mut slot = None;
-        if let Some(key) = key {
-            slot = Some(crate::event::observe(Key::new(key))?);
-        }
         let own = cache.retain()?;
-        let (key, id) = open(registry, &mut slot, cache.retain()?)?;
-        Ok(Self { registry, cache: own, key: *key, id })
+        let mut slot = Key::BLANK;
+        let installed = match key {
+            Some(key) => Key::new(key).and_then(|key| {
+                slot = key;
+                registry.install_key(&key, cache)
+            }),
+            None => registry.install_unique(&mut slot, cache),
+        };
+        Ok(Self { registry, cache: own, id: observe(installed)?, key: slot })
     }
 
     /// The key that the backend needs. O(1).
@@ -118,20 +121,7 @@ impl<'r, 'a> Session<'r, 'a> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn close(&mut self) -> Result<(), Error> {
-        close(self.registry, &mut self.id)
-    }
-}
-
-/// Installs a reference under `key`; without one, under a generated key that is put there. Answers the key
-/// and the entry's id. (A key is 64 bytes: in place, for small stacks.)
-pub(crate) fn open<'k, 'a>(
-    registry: &Registry<'a>,
-    key: &'k mut Option<Key>,
-    cache: CacheRef<'a>,
-) -> Result<(&'k Key, u64), Error> {
-    match key {
-        Some(key) => registry.install_key(key, cache).map(|id| (&*key, id)),
-        None => registry.install_unique(cache, key),
+        observe(close(self.registry, &mut self.id))
     }
 }
 

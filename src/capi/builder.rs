@@ -4,11 +4,10 @@ use core::ffi::{c_char, c_void};
 use core::ptr::NonNull;
 
 use super::{
-    RawConfig, kvc_cache_t, kvc_registry_t, kvc_status_t, name_at, pointer, put, refuse, registry_at, status,
+    RawConfig, kvc_cache_t, kvc_registry_t, kvc_status_t, name_at, pointer, put, registry_at, status,
 };
+use crate::builders::BuilderId;
 use crate::error::Error;
-use crate::event::observe;
-use crate::registry::BuilderEntry;
 use crate::shared::builder::Builder;
 
 /// Says how many bytes of storage a cache of this config wants.
@@ -42,13 +41,11 @@ pub unsafe extern "C" fn kvc_builder_register(
     ctx: *mut c_void,
 ) -> kvc_status_t {
     let register = || {
-        let (Some(size), Some(build)) = (size, build) else { return refuse(Error::InvalidArgument) };
+        let (Some(size), Some(build)) = (size, build) else { return Err(Error::InvalidArgument) };
         // SAFETY: by contract.
         unsafe {
-            pointer(registry)?;
-            let (backend, kind) = (name_at(backend_id)?, name_at(kind)?);
-            let builder = Builder::foreign(size, build, ctx);
-            registry_at(registry)?.add_builder(BuilderEntry { backend, kind, builder })
+            let id = builder_id(registry, backend_id, kind)?;
+            registry_at(registry)?.add_builder(id, Builder::foreign(size, build, ctx))
         }
     };
     status(register())
@@ -68,9 +65,8 @@ pub unsafe extern "C" fn kvc_builder_unregister(
     let unregister = || {
         // SAFETY: by contract.
         unsafe {
-            pointer(registry)?;
-            let (backend, kind) = (name_at(backend_id)?, name_at(kind)?);
-            registry_at(registry)?.unregister_builder(backend, kind)
+            let id = builder_id(registry, backend_id, kind)?;
+            registry_at(registry)?.remove_builder(id)
         }
     };
     status(unregister())
@@ -92,12 +88,7 @@ pub unsafe extern "C" fn kvc_builder_size(
 ) -> kvc_status_t {
     let size = || {
         // SAFETY: by contract.
-        unsafe {
-            pointer(registry)?;
-            let (backend, kind) = (name_at(backend_id)?, name_at(kind)?);
-            let config = observe(RawConfig::read(config))?;
-            registry_at(registry)?.builder_size(backend, kind, &config)
-        }
+        unsafe { builder_for(registry, backend_id, kind, config)?.size(&*config) }
     };
     // SAFETY: by contract.
     unsafe { put(out, size) }
@@ -122,11 +113,9 @@ pub unsafe extern "C" fn kvc_builder_build(
     let build = || {
         // SAFETY: by contract.
         unsafe {
-            pointer(registry)?;
-            let (backend, kind) = (name_at(backend_id)?, name_at(kind)?);
-            let config = observe(RawConfig::read(config))?;
-            let storage = pointer(storage.cast::<u64>())?.cast().as_ptr();
-            registry_at(registry)?.build_at(backend, kind, &config, storage, size).map(NonNull::as_ptr)
+            pointer(storage.cast::<u64>())?;
+            let builder = builder_for(registry, backend_id, kind, config)?;
+            builder.build(&*config, storage, size).map(NonNull::as_ptr)
         }
     };
     // SAFETY: by contract.
@@ -151,7 +140,8 @@ pub unsafe extern "C" fn kvc_builder_kind_at(
         unsafe {
             pointer(registry)?;
             let backend = name_at(backend_id)?;
-            registry_at(registry)?.kind_at(backend, index as usize).map(core::ffi::CStr::as_ptr)
+            let kind = registry_at(registry)?.with(|tables| tables.kind_at(backend, index as usize))?;
+            Ok(kind.as_ptr())
         }
     };
     // SAFETY: by contract.
@@ -166,5 +156,39 @@ pub unsafe extern "C" fn kvc_builder_kind_at(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvc_sequence_register(registry: *mut kvc_registry_t) -> kvc_status_t {
     // SAFETY: by contract.
-    status(unsafe { registry_at(registry) }.and_then(kvc_registry_t::register_sequence))
+    status(unsafe { registry_at(registry) }.and_then(kvc_registry_t::add_sequence))
+}
+
+/// Both names, after the pointer to the registry was checked.
+///
+/// # Safety
+/// As [`name_at`].
+unsafe fn builder_id(
+    registry: *const kvc_registry_t,
+    backend: *const c_char,
+    kind: *const c_char,
+) -> Result<BuilderId<'static>, Error> {
+    pointer(registry)?;
+    // SAFETY: by contract.
+    unsafe { Ok(BuilderId { backend: name_at(backend)?, kind: name_at(kind)? }) }
+}
+
+/// The builder under both names, for a config that was checked. Apart from its callers, so that what this takes on the
+/// stack is gone when the builder runs.
+///
+/// # Safety
+/// As [`builder_id`], [`registry_at`] and [`RawConfig::read`].
+#[inline(never)]
+unsafe fn builder_for(
+    registry: *const kvc_registry_t,
+    backend: *const c_char,
+    kind: *const c_char,
+    config: *const RawConfig,
+) -> Result<Builder, Error> {
+    // SAFETY: by contract.
+    unsafe {
+        let id = builder_id(registry, backend, kind)?;
+        let config = RawConfig::read(config)?;
+        registry_at(registry)?.builder(id, &config)
+    }
 }

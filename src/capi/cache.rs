@@ -5,7 +5,6 @@ use core::ptr::NonNull;
 
 use super::{ExternalTable, RawConfig, kvc_cache_t, kvc_status_t, name_at, object, pointer, put, status};
 use crate::error::Error;
-use crate::event::observe;
 use crate::layer::LayerInfo;
 use crate::shared::external;
 use crate::shared::header::Header;
@@ -28,7 +27,7 @@ pub type kvc_drop_fn = Option<unsafe extern "C" fn(object: *mut c_void)>;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvc_config_check(config: *const RawConfig) -> kvc_status_t {
     // SAFETY: by contract.
-    status(observe(unsafe { RawConfig::read(config) }.and_then(|config| config.check())))
+    status(unsafe { RawConfig::read(config) }.and_then(|config| config.check()))
 }
 
 /// Calls `release(ctx, storage)` when the last reference goes, after the faces were dropped. Once: a second call is
@@ -43,9 +42,9 @@ pub unsafe extern "C" fn kvc_cache_on_release(
     release: kvc_release_fn,
     ctx: *mut c_void,
 ) -> kvc_status_t {
-    let Some(release) = release else { return status(super::refuse(Error::InvalidArgument)) };
+    let Some(release) = release else { return status(Err(Error::InvalidArgument)) };
     // SAFETY: by contract.
-    status(unsafe { object(cache) }.and_then(|cache| observe(cache.header().on_release(release, ctx))))
+    status(unsafe { object(cache) }.and_then(|cache| cache.header().on_release(release, ctx)))
 }
 
 /// One more reference. Never `KVC_ERR_BUSY`. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`,
@@ -56,7 +55,7 @@ pub unsafe extern "C" fn kvc_cache_on_release(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvc_cache_retain(cache: *mut kvc_cache_t) -> kvc_status_t {
     // SAFETY: by contract.
-    status(unsafe { object(cache) }.and_then(|cache| observe(cache.header().retain())))
+    status(unsafe { object(cache) }.and_then(|cache| cache.header().retain()))
 }
 
 /// Lets go of one reference. The last one ends the cache: its faces are dropped, newest first, then the release
@@ -68,7 +67,7 @@ pub unsafe extern "C" fn kvc_cache_retain(cache: *mut kvc_cache_t) -> kvc_status
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvc_cache_release(cache: *mut kvc_cache_t) -> kvc_status_t {
     // SAFETY: by contract.
-    status(unsafe { object(cache) }.and_then(|cache| observe(unsafe { Header::release(cache.as_ptr()) })))
+    status(unsafe { object(cache) }.and_then(|cache| unsafe { Header::release(cache.as_ptr()) }))
 }
 
 /// Family of a cache: `KVC_KIND_…`; of an external cache the one that it claims. `KVC_ERR_INVALID_ARGUMENT`,
@@ -125,12 +124,12 @@ pub unsafe extern "C" fn kvc_cache_set_face(
     face: *mut c_void,
     drop: kvc_drop_fn,
 ) -> kvc_status_t {
-    let Some(face) = NonNull::new(face) else { return status(super::refuse(Error::InvalidArgument)) };
+    let Some(face) = NonNull::new(face) else { return status(Err(Error::InvalidArgument)) };
     // SAFETY: by contract.
     let attach = unsafe {
         || {
             let name = name_at(name)?;
-            observe(object(cache)?.header().set_face(name, face, drop))
+            object(cache)?.header().set_face(name, face, drop)
         }
     };
     status(attach())
@@ -148,7 +147,7 @@ pub unsafe extern "C" fn kvc_cache_drop_face(cache: *mut kvc_cache_t, name: *con
     let detach = unsafe {
         || {
             let name = name_at(name)?;
-            observe(object(cache)?.header().drop_face(name))
+            object(cache)?.header().drop_face(name)
         }
     };
     status(detach())
@@ -170,7 +169,7 @@ pub unsafe extern "C" fn kvc_cache_face(
         // SAFETY: by contract.
         unsafe {
             let name = name_at(name)?;
-            observe(object(cache)?.header().face(name)).map(NonNull::as_ptr)
+            object(cache)?.header().face(name).map(NonNull::as_ptr)
         }
     };
     // SAFETY: by contract.
@@ -196,7 +195,7 @@ pub unsafe extern "C" fn kvc_external_init(
         let storage = pointer(storage.cast::<u8>())?;
         let object = pointer(object.cast::<u8>())?.cast();
         // SAFETY: by contract.
-        observe(unsafe { external::init(storage, size, table, object) }).map(NonNull::as_ptr)
+        unsafe { external::init(storage, size, table, object) }.map(NonNull::as_ptr)
     };
     // SAFETY: by contract.
     unsafe { put(out, build) }

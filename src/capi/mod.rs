@@ -15,7 +15,7 @@
 use core::ffi::{CStr, c_char};
 use core::ptr::NonNull;
 
-use crate::error::{Error, status};
+use crate::error::{self, Error};
 use crate::event::observe;
 use crate::limits::MAX_NAME;
 use crate::name::{KEY_BYTES, Key};
@@ -43,16 +43,16 @@ pub type kvc_registry_t = Registry<'static>;
 /// A status: `KVC_OK` or one of `KVC_ERR_…`.
 pub type kvc_status_t = i32;
 
-/// Refuses, and tells of it.
-fn refuse<T>(error: Error) -> Result<T, Error> {
-    observe(Err(error))
+/// The status of a call. Whatever refused it is reported here, where it leaves the library.
+fn status(result: Result<(), Error>) -> kvc_status_t {
+    error::status(observe(result))
 }
 
 /// A pointer that is neither null nor misaligned.
 fn pointer<T>(pointer: *const T) -> Result<NonNull<T>, Error> {
     match NonNull::new(pointer.cast_mut()) {
         Some(pointer) if pointer.is_aligned() => Ok(pointer),
-        _ => refuse(Error::InvalidArgument),
+        _ => Err(Error::InvalidArgument),
     }
 }
 
@@ -74,7 +74,7 @@ unsafe fn put<T>(out: *mut T, call: impl FnOnce() -> Result<T, Error>) -> kvc_st
 /// alive by the caller's reference.
 unsafe fn object(cache: *const kvc_cache_t) -> Result<Object, Error> {
     // SAFETY: by contract.
-    observe(unsafe { Header::check(cache).map(|cache| Object::new(cache)) })
+    unsafe { Header::check(cache).map(|cache| Object::new(cache)) }
 }
 
 /// The registry behind a pointer.
@@ -85,10 +85,11 @@ unsafe fn registry_at<'r>(registry: *const kvc_registry_t) -> Result<&'r kvc_reg
     let registry = pointer(registry)?;
     // SAFETY: by contract. The word at the start is all that is read before it is known for a registry.
     unsafe {
-        if Registry::is_magic(registry.cast::<u32>().read()) {
+        let magic = registry.cast::<u32>().read();
+        if Registry::is_magic(magic) || core::ptr::eq(registry.as_ptr(), Registry::global()) {
             Ok(registry.as_ref())
         } else {
-            refuse(Error::Corrupt)
+            Err(Error::Corrupt)
         }
     }
 }
@@ -102,19 +103,19 @@ unsafe fn name_len(name: *const c_char) -> Result<(NonNull<c_char>, usize), Erro
     // SAFETY: no byte behind the NUL is read.
     let is_end = |at: &usize| unsafe { name.add(*at).read() } == 0;
     match (0..=MAX_NAME).find(is_end) {
-        None | Some(0) => refuse(Error::NameTooLong),
+        None | Some(0) => Err(Error::NameTooLong),
         Some(len) => Ok((name, len)),
     }
 }
 
-/// A key, copied; read at most `KVC_MAX_NAME + 1` deep.
+/// Copies a key into a blank one; read at most `KVC_MAX_NAME + 1` deep.
 ///
 /// # Safety
 /// The pointer is null, or to a NUL-terminated string.
-unsafe fn key_at(key: *const c_char) -> Result<Key, Error> {
+unsafe fn read_key(key: *const c_char, into: &mut Key) -> Result<(), Error> {
     let key = pointer(key)?.cast::<u8>();
     // SAFETY: no byte behind the NUL is read.
-    observe(Key::read(|at| unsafe { key.add(at).read() }))
+    into.read(|at| unsafe { key.add(at).read() })
 }
 
 /// A backend id, kind or face name, borrowed for good.
@@ -137,7 +138,7 @@ unsafe fn name_at(name: *const c_char) -> Result<&'static CStr, Error> {
 unsafe fn copy_key(key: &Key, out: NonNull<c_char>, size: usize) -> Result<(), Error> {
     let len = key.as_bytes().len() + 1;
     if size < len {
-        return refuse(Error::BufferTooSmall);
+        return Err(Error::BufferTooSmall);
     }
     // SAFETY: there is room, and a key is padded beyond its NUL.
     unsafe { key.as_padded().as_ptr().copy_to_nonoverlapping(out.as_ptr().cast(), len) };

@@ -1,8 +1,7 @@
 //! The arithmetic: plans without a cache, positions and masks of a plan, pool sizes.
 
-use super::{kvc_status_t, pointer, put, refuse, status};
+use super::{kvc_status_t, pointer, put, status};
 use crate::error::Error;
-use crate::event::observe;
 use crate::layer::Layer;
 use crate::layout;
 use crate::mask::Columns;
@@ -27,7 +26,7 @@ pub unsafe extern "C" fn kvc_layout_plan(
     let plan = || {
         // SAFETY: by contract.
         let layer = unsafe { pointer(layer)?.as_ref() };
-        observe(layout::plan(layer, max_write, rollback, position, n))
+        layout::plan(layer, max_write, rollback, position, n)
     };
     // SAFETY: by contract.
     unsafe { put(out, plan) }
@@ -46,7 +45,7 @@ pub unsafe extern "C" fn kvc_plan_positions(plan: *const SeqPlan, out: *mut u32,
     let write = || {
         // SAFETY: by contract.
         let (plan, out) = unsafe { (pointer(plan)?.as_ref(), slice(out, cap)?) };
-        observe(plan.positions(out)).map(|_| ())
+        plan.positions(out).map(|_| ())
     };
     status(write())
 }
@@ -74,7 +73,7 @@ pub unsafe extern "C" fn kvc_plan_mask_bytes(
         // SAFETY: by contract.
         let (plan, parents, columns) = unsafe { mask_arguments(plan, parents_or_null, columns)? };
         // SAFETY: by contract.
-        observe(plan.mask_bytes(parents, columns, unsafe { slice(out, size)? }, row_stride))
+        plan.mask_bytes(parents, columns, unsafe { slice(out, size)? }, row_stride)
     };
     status(write())
 }
@@ -97,7 +96,7 @@ pub unsafe extern "C" fn kvc_plan_mask_bits(
         // SAFETY: by contract.
         let (plan, parents, columns) = unsafe { mask_arguments(plan, parents_or_null, columns)? };
         // SAFETY: by contract.
-        observe(plan.mask_bits(parents, columns, unsafe { slice(out, words)? }, row_words))
+        plan.mask_bits(parents, columns, unsafe { slice(out, words)? }, row_words)
     };
     status(write())
 }
@@ -123,7 +122,7 @@ pub unsafe extern "C" fn kvc_pool_bytes(
     out: *mut u64,
 ) -> kvc_status_t {
     // SAFETY: by contract.
-    unsafe { put(out, || observe(pool::pool_bytes(rows, n_kv_heads, head_dim, bits))) }
+    unsafe { put(out, || pool::pool_bytes(rows, n_kv_heads, head_dim, bits)) }
 }
 
 /// # Safety
@@ -135,11 +134,11 @@ unsafe fn mask_arguments<'p>(
 ) -> Result<(&'p SeqPlan, Option<&'p [i32]>, Columns), Error> {
     // SAFETY: by contract.
     let plan = unsafe { pointer(plan)?.as_ref() };
-    let Some(columns) = Columns::from_code(columns) else { return refuse(Error::InvalidArgument) };
+    let Some(columns) = Columns::from_code(columns) else { return Err(Error::InvalidArgument) };
     // A tree of more nodes is refused before anything is read.
     let parents = match parents.is_null() {
         true => None,
-        false if plan.n_tokens as usize > crate::limits::MAX_TREE => return refuse(Error::InvalidArgument),
+        false if plan.n_tokens as usize > crate::limits::MAX_TREE => return Err(Error::InvalidArgument),
         // SAFETY: by contract.
         false => Some(unsafe {
             pointer(parents)?;
@@ -156,7 +155,7 @@ unsafe fn mask_arguments<'p>(
 unsafe fn slice<'o, T>(out: *mut T, len: usize) -> Result<&'o mut [T], Error> {
     let out = pointer(out)?;
     if len.checked_mul(size_of::<T>()).is_none_or(|bytes| bytes > isize::MAX as usize) {
-        return refuse(Error::InvalidArgument);
+        return Err(Error::InvalidArgument);
     }
     // SAFETY: by contract; the length is one that an object can have.
     Ok(unsafe { core::slice::from_raw_parts_mut(out.as_ptr(), len) })

@@ -1,14 +1,15 @@
 //! Registries and sessions.
 
 use core::ffi::{c_char, c_void};
+use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
 use super::{
-    KVC_KEY_BYTES, copy_key, key_at, kvc_cache_t, kvc_registry_t, kvc_status_t, object, pointer, put, refuse,
+    KVC_KEY_BYTES, copy_key, kvc_cache_t, kvc_registry_t, kvc_status_t, object, pointer, put, read_key,
     registry_at, status,
 };
 use crate::error::Error;
-use crate::event::{Event, emit, observe};
+use crate::event::{Event, emit};
 use crate::name::Key;
 use crate::registry::Registry;
 use crate::session;
@@ -43,7 +44,7 @@ pub unsafe extern "C" fn kvc_registry_init(
     let build = || {
         let registry = pointer(storage.cast::<kvc_registry_t>())?;
         if size < size_of::<kvc_registry_t>() {
-            return refuse(Error::BufferTooSmall);
+            return Err(Error::BufferTooSmall);
         }
         // Another registry in the same memory must not take an old session's entry for its own.
         let life = unique::take(|_| true).map_or(u64::MAX, u64::from);
@@ -67,11 +68,7 @@ pub unsafe extern "C" fn kvc_registry_deinit(registry: *mut kvc_registry_t) -> k
     let close = || {
         // SAFETY: by contract.
         let registry = unsafe { registry_at(registry)? };
-        if core::ptr::eq(registry, Registry::global()) {
-            refuse(Error::Unsupported)
-        } else {
-            registry.close()
-        }
+        if core::ptr::eq(registry, Registry::global()) { Err(Error::Unsupported) } else { registry.close() }
     };
     status(close())
 }
@@ -92,9 +89,11 @@ pub unsafe extern "C" fn kvc_registry_install(
     let install = || {
         // SAFETY: by contract.
         unsafe {
-            let (registry, key) = (pointer(registry)?, key_at(key)?);
-            let cache = retained(cache)?;
-            registry_at(registry.as_ptr())?.install_key(&key, cache).map(|_| ())
+            pointer(registry)?;
+            let mut own = Key::BLANK;
+            read_key(key, &mut own)?;
+            let cache = borrowed(cache)?;
+            registry_at(registry)?.install_key(&own, &cache).map(|_| ())
         }
     };
     status(install())
@@ -113,9 +112,10 @@ pub unsafe extern "C" fn kvc_registry_get(
     out: *mut *mut kvc_cache_t,
 ) -> kvc_status_t {
     let find = || {
+        let mut own = Key::BLANK;
         // SAFETY: by contract.
-        let (registry, key) = unsafe { registry_and_key(registry, key)? };
-        registry.get_key(&key).map(|cache| cache.into_raw().as_ptr())
+        let registry = unsafe { registry_and_key(registry, key, &mut own)? };
+        registry.get_key(&own).map(|cache| cache.into_raw().as_ptr())
     };
     // SAFETY: by contract.
     unsafe { put(out, find) }
@@ -133,9 +133,10 @@ pub unsafe extern "C" fn kvc_registry_erase(
     key: *const c_char,
 ) -> kvc_status_t {
     let erase = || {
+        let mut own = Key::BLANK;
         // SAFETY: by contract.
-        let (registry, key) = unsafe { registry_and_key(registry, key)? };
-        registry.erase_key(&key)
+        let registry = unsafe { registry_and_key(registry, key, &mut own)? };
+        registry.erase_key(&own)
     };
     status(erase())
 }
@@ -147,7 +148,7 @@ pub unsafe extern "C" fn kvc_registry_erase(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvc_registry_count(registry: *mut kvc_registry_t, out: *mut u32) -> kvc_status_t {
     // SAFETY: by contract.
-    unsafe { put(out, || registry_at(registry)?.count().map(|count| count as u32)) }
+    unsafe { put(out, || registry_at(registry)?.with(|tables| Ok(tables.entries.len() as u32))) }
 }
 
 /// Copies the key at an index below the count, with its NUL, into `size` bytes; `KVC_KEY_BYTES` are always enough.
@@ -166,7 +167,7 @@ pub unsafe extern "C" fn kvc_registry_key_at(
     let copy = || {
         let out = pointer(out)?;
         // SAFETY: by contract.
-        unsafe { copy_key(&registry_at(registry)?.key_at(index as usize)?, out, size) }
+        unsafe { registry_at(registry)?.with(|tables| copy_key(tables.key_at(index as usize)?, out, size)) }
     };
     status(copy())
 }
@@ -186,8 +187,8 @@ pub unsafe extern "C" fn kvc_unique_key(out: *mut c_char, size: usize) -> kvc_st
         match unique::take(fits) {
             // SAFETY: by contract.
             Some(number) => unsafe { copy_key(&Key::numbered(number), out, size) },
-            None if size < KVC_KEY_BYTES => refuse(Error::BufferTooSmall),
-            None => refuse(Error::OutOfCapacity),
+            None if size < KVC_KEY_BYTES => Err(Error::BufferTooSmall),
+            None => Err(Error::OutOfCapacity),
         }
     };
     status(write())
@@ -224,9 +225,16 @@ pub unsafe extern "C" fn kvc_session_open(
         pointer(registry)?;
         // SAFETY: by contract; `out` is aligned and not null as checked.
         unsafe {
-            let mut key = if key_or_null.is_null() { None } else { Some(key_at(key_or_null)?) };
-            let cache = retained(cache)?;
-            let (key, id) = session::open(registry_at(registry)?, &mut key, cache)?;
+            let mut key = Key::BLANK;
+            if !key_or_null.is_null() {
+                read_key(key_or_null, &mut key)?;
+            }
+            let (cache, tables) = (borrowed(cache)?, registry_at(registry)?);
+            let id = if key_or_null.is_null() {
+                tables.install_unique(&mut key, &cache)?
+            } else {
+                tables.install_key(&key, &cache)?
+            };
             (&raw mut (*out).registry).write(registry);
             (&raw mut (*out).id).write(id);
             (&raw mut (*out).key).cast::<[u8; KVC_KEY_BYTES]>().write(*key.as_padded());
@@ -270,38 +278,36 @@ pub unsafe extern "C" fn kvc_session_drop(session: *mut RawSession) {
     // SAFETY: by contract.
     let session = unsafe { session.as_mut() };
     if closed == Error::Busy.code() {
+        let mut key = Key::BLANK;
         // SAFETY: the struct's own array, read up to its end at most.
-        let key = unsafe { key_at(session.key.as_ptr()) };
-        emit(Event::Leaked, None, key.as_ref().ok());
+        let read = unsafe { read_key(session.key.as_ptr(), &mut key) };
+        emit(Event::Leaked, None, read.is_ok().then_some(&key));
     }
     session.id = 0;
 }
 
-/// Both arguments are checked before the registry is looked at.
+/// Both arguments are checked before the registry is looked at; the key is copied into a blank one.
 ///
 /// # Safety
-/// As [`registry_at`] and [`key_at`].
+/// As [`registry_at`] and [`read_key`].
 unsafe fn registry_and_key<'r>(
     registry: *const kvc_registry_t,
     key: *const c_char,
-) -> Result<(&'r kvc_registry_t, Key), Error> {
+    own: &mut Key,
+) -> Result<&'r kvc_registry_t, Error> {
     pointer(registry)?;
     // SAFETY: by contract.
     unsafe {
-        let key = key_at(key)?;
-        Ok((registry_at(registry)?, key))
+        read_key(key, own)?;
+        registry_at(registry)
     }
 }
 
-/// A reference of one's own to the cache behind a pointer.
+/// The cache behind a pointer, by the caller's reference, which is not let go.
 ///
 /// # Safety
 /// As [`object`]; the cache's storage outlives its last reference.
-unsafe fn retained(cache: *const kvc_cache_t) -> Result<CacheRef<'static>, Error> {
+unsafe fn borrowed(cache: *const kvc_cache_t) -> Result<ManuallyDrop<CacheRef<'static>>, Error> {
     // SAFETY: by contract.
-    let cache = unsafe { object(cache)? };
-    observe(cache.header().retain())?;
-    let cache: NonNull<_> = cache.as_ptr();
-    // SAFETY: the reference was counted a line above; storage of C lives as long as it says.
-    Ok(unsafe { CacheRef::from_raw(cache) })
+    unsafe { object(cache).map(|cache| ManuallyDrop::new(CacheRef::from_raw(cache.as_ptr()))) }
 }

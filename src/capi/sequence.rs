@@ -3,9 +3,8 @@
 use core::ffi::c_void;
 use core::ptr::NonNull;
 
-use super::{RawConfig, kvc_cache_t, kvc_status_t, object, pointer, put, refuse, status};
+use super::{RawConfig, kvc_cache_t, kvc_status_t, object, pointer, put, status};
 use crate::error::Error;
-use crate::event::observe;
 use crate::plan::SeqPlan;
 use crate::shared::sequence;
 use crate::shared::storage::sequence_size;
@@ -18,7 +17,7 @@ use crate::shared::storage::sequence_size;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvc_sequence_size(config: *const RawConfig, out: *mut usize) -> kvc_status_t {
     // SAFETY: by contract.
-    unsafe { put(out, || observe(RawConfig::read(config).and_then(|config| sequence_size(&config)))) }
+    unsafe { put(out, || RawConfig::read(config).and_then(|config| sequence_size(&config))) }
 }
 
 /// Builds a one-sequence cache in `size` bytes of storage aligned to `KVC_ALIGN`, with one reference for the caller.
@@ -36,7 +35,7 @@ pub unsafe extern "C" fn kvc_sequence_init(
     let build = || {
         let storage = pointer(storage.cast::<u64>())?.cast();
         // SAFETY: by contract.
-        observe(unsafe { RawConfig::read(config).and_then(|config| sequence::init(storage, size, &config)) })
+        unsafe { RawConfig::read(config).and_then(|config| sequence::init(storage, size, &config)) }
             .map(NonNull::as_ptr)
     };
     // SAFETY: by contract.
@@ -51,7 +50,7 @@ pub unsafe extern "C" fn kvc_sequence_init(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvc_can_extend(cache: *const kvc_cache_t, n: u32, out: *mut bool) -> kvc_status_t {
     if n == 0 {
-        return status(refuse(Error::InvalidArgument));
+        return status(Err(Error::InvalidArgument));
     }
     // SAFETY: by contract.
     unsafe { put(out, || object(cache)?.can_extend(n)) }
@@ -110,7 +109,7 @@ pub unsafe extern "C" fn kvc_seq_plan(
     out: *mut SeqPlan,
 ) -> kvc_status_t {
     if n == 0 {
-        return status(refuse(Error::InvalidArgument));
+        return status(Err(Error::InvalidArgument));
     }
     let plan = || {
         let out = pointer(out)?;
@@ -142,18 +141,10 @@ pub unsafe extern "C" fn kvc_seq_plan_step(
             pointer(plans)?;
         }
         if n == 0 {
-            return refuse(Error::InvalidArgument);
+            return Err(Error::InvalidArgument);
         }
         // SAFETY: by contract.
-        let (result, groups) = match unsafe { object(cache)?.plan_step(position, n, plans, cap) } {
-            Ok(groups) => (Ok(()), Some(groups)),
-            Err((error, needed)) => (Err(error), needed),
-        };
-        if let Some(groups) = groups {
-            // SAFETY: by contract.
-            unsafe { n_groups.write(groups) };
-        }
-        result
+        unsafe { object(cache)?.plan_step(position, n, plans, cap, n_groups.as_ptr()) }
     };
     status(plan())
 }
@@ -176,9 +167,7 @@ pub unsafe extern "C" fn kvc_seq_commit(
     let commit = || {
         // SAFETY: by contract.
         let plan = unsafe { pointer(plan)?.as_ref() };
-        if plan.n_tokens == 0 || accepted > plan.n_tokens {
-            return refuse(Error::InvalidArgument);
-        }
+        plan.check_accepted(accepted)?;
         // SAFETY: by contract.
         unsafe { object(cache)? }.commit(plan, accepted)
     };

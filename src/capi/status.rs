@@ -3,7 +3,7 @@
 use core::ffi::{c_char, c_void};
 
 use super::{KVC_ABI_VERSION, kvc_status_t};
-use crate::error::Error;
+use crate::error::status_name;
 use crate::shared::hook;
 
 /// What an event hook looks like: context, event (`KVC_EVENT_…`), status (`KVC_OK` if none is concerned), key or
@@ -14,12 +14,7 @@ pub type kvc_event_fn = Option<unsafe extern "C" fn(*mut c_void, u32, kvc_status
 /// Name of a status constant, such as `KVC_ERR_EVICTED`. Never NULL; a constant. Any thread. O(1).
 #[unsafe(no_mangle)]
 pub extern "C" fn kvc_status_name(status: kvc_status_t) -> *const c_char {
-    let name = match Error::from_code(status) {
-        Some(error) => error.name_c(),
-        None if status == 0 => c"KVC_OK",
-        None => c"KVC_ERR_UNKNOWN",
-    };
-    name.as_ptr()
+    status_name(status).as_ptr().cast()
 }
 
 /// Version of the interface that the library was built with; see `kvc_check_header`. Any thread. O(1).

@@ -73,28 +73,6 @@ pub(crate) struct Builder {
 // SAFETY: a C builder may be called from any thread by contract, a Rust one is `Sync`.
 unsafe impl Send for Builder {}
 
-#[cfg(feature = "capi")]
-impl crate::registry::Registry<'_> {
-    /// As `build`, in memory that C owns.
-    ///
-    /// # Safety
-    /// As [`Builder::build`].
-    pub(crate) unsafe fn build_at(
-        &self,
-        backend: &core::ffi::CStr,
-        kind: &core::ffi::CStr,
-        config: &Config<'_>,
-        storage: *mut c_void,
-        size: usize,
-    ) -> Result<NonNull<Header>, Error> {
-        crate::event::observe(self.builder(backend, kind).and_then(|builder| {
-            config.check()?;
-            // SAFETY: by contract.
-            unsafe { builder.build(config, storage, size) }
-        }))
-    }
-}
-
 impl Builder {
     /// # Safety
     /// The functions accept the context, from any thread, as long as the builder is registered.
@@ -112,10 +90,10 @@ impl Builder {
         }
     }
 
-    pub(crate) fn size(self, config: &Config<'_>) -> Result<usize, Error> {
-        let (config, mut size) = (RawConfig::from(config), 0);
+    pub(crate) fn size(self, config: &RawConfig) -> Result<usize, Error> {
+        let mut size = 0;
         // SAFETY: by the contract of `foreign`, or our own shim.
-        outcome(unsafe { (self.size)(self.context, &raw const config, &raw mut size) })?;
+        outcome(unsafe { (self.size)(self.context, config, &raw mut size) })?;
         Ok(size)
     }
 
@@ -128,7 +106,7 @@ impl Builder {
         let size = storage.len() * ALIGN;
         // SAFETY: the words are borrowed for `'s`, and every reference to the cache has that lifetime.
         unsafe {
-            let cache = self.build(config, storage.as_mut_ptr().cast(), size)?;
+            let cache = self.build(&RawConfig::from(config), storage.as_mut_ptr().cast(), size)?;
             Ok(CacheRef::from_raw(cache))
         }
     }
@@ -137,13 +115,13 @@ impl Builder {
     /// `storage` is valid for writes of `size` bytes, which nobody else uses until the cache ended.
     pub(crate) unsafe fn build(
         self,
-        config: &Config<'_>,
+        config: &RawConfig,
         storage: *mut c_void,
         size: usize,
     ) -> Result<NonNull<Header>, Error> {
-        let (config, mut cache) = (RawConfig::from(config), null_mut());
+        let mut cache = null_mut();
         // SAFETY: as above.
-        outcome(unsafe { (self.build)(self.context, &raw const config, storage, size, &raw mut cache) })?;
+        outcome(unsafe { (self.build)(self.context, config, storage, size, &raw mut cache) })?;
         // SAFETY: a builder answers a cache or, against its contract, null; both are checked.
         unsafe { Header::check(cache) }.map_err(|_| Error::Corrupt)
     }

@@ -5,9 +5,7 @@ use core::ptr::NonNull;
 
 use super::header::{Header, Ops, Tag};
 use crate::batch::{CellStep, Move, Shift, Span};
-use crate::config::Config;
 use crate::error::{Error, outcome};
-use crate::layer::LayerInfo;
 use crate::plan::SeqPlan;
 
 /// Bytes of the storage of an external cache.
@@ -203,7 +201,7 @@ struct SharedExternal {
 
 const _: () = assert!(size_of::<SharedExternal>() <= EXTERNAL_BYTES);
 
-static OPS: Ops = Ops { capacity, clear, config, layer };
+static OPS: Ops = Ops { capacity, clear };
 
 /// Builds an external cache in `size` bytes at `at`, in place.
 ///
@@ -309,22 +307,28 @@ impl External {
         outcome(unsafe { call(self.object.as_ptr(), layer, position, n, plan) })
     }
 
-    /// Also tells the number of groups, on success and beside `BufferTooSmall`.
+    /// Tells the number of groups, on success and beside `BufferTooSmall`.
     ///
     /// # Safety
-    /// `plans` is valid for writes of `cap` elements and aligned, or `cap` is 0.
+    /// `plans` is valid for writes of `cap` elements and aligned, or `cap` is 0; `groups` is valid for writes and aligned.
     pub(crate) unsafe fn plan_step(
         &self,
         position: u32,
         n: u32,
         plans: *mut SeqPlan,
         cap: u32,
-    ) -> (Result<(), Error>, Option<u32>) {
-        let Some(call) = self.table.seq_plan_step else { return (Err(Error::WrongKind), None) };
+        groups: *mut u32,
+    ) -> Result<(), Error> {
+        let call = self.table.seq_plan_step.ok_or(Error::WrongKind)?;
         let mut n_groups = 0;
         // SAFETY: the table's functions accept its object.
         let status = unsafe { call(self.object.as_ptr(), position, n, plans, cap, &raw mut n_groups) };
-        (outcome(status), Some(n_groups))
+        let result = outcome(status);
+        if matches!(result, Ok(()) | Err(Error::BufferTooSmall)) {
+            // SAFETY: by contract.
+            unsafe { groups.write(n_groups) };
+        }
+        result
     }
 
     pub(crate) fn commit(&self, plan: &SeqPlan, accepted: u32) -> Result<(), Error> {
@@ -342,12 +346,4 @@ unsafe fn capacity(header: NonNull<Header>) -> Result<u32, Error> {
 unsafe fn clear(header: NonNull<Header>) -> Result<(), Error> {
     // SAFETY: in the table of this kind only.
     unsafe { body(header) }.clear()
-}
-
-unsafe fn config(_: NonNull<Header>) -> Result<Config<'static>, Error> {
-    Err(Error::WrongKind)
-}
-
-unsafe fn layer(_: NonNull<Header>, _: u32) -> Result<LayerInfo, Error> {
-    Err(Error::WrongKind)
 }

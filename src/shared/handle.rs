@@ -165,7 +165,7 @@ impl<'a> CacheRef<'a> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn capacity(&self) -> Result<u32, Error> {
-        self.object().capacity()
+        observe(self.object().capacity())
     }
 
     /// Empties the cache, whatever its kind. Plans made before are stale.
@@ -181,7 +181,7 @@ impl<'a> CacheRef<'a> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn clear(&self) -> Result<(), Error> {
-        self.object().clear()
+        observe(self.object().clear())
     }
 
     /// The resolved config, as [`crate::SequenceInner::config`].
@@ -197,7 +197,7 @@ impl<'a> CacheRef<'a> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn config(&self) -> Result<Config<'static>, Error> {
-        self.object().config()
+        observe(self.object().config())
     }
 
     /// What is known about a layer.
@@ -213,7 +213,7 @@ impl<'a> CacheRef<'a> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn layer(&self, layer: u32) -> Result<LayerInfo, Error> {
-        self.object().layer(layer)
+        observe(self.object().layer(layer))
     }
 
     /// As [`crate::SequenceInner::can_extend`].
@@ -229,7 +229,7 @@ impl<'a> CacheRef<'a> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn can_extend(&self, n: u32) -> Result<bool, Error> {
-        self.object().can_extend(n)
+        observe(self.object().can_extend(n))
     }
 
     /// Tokens held.
@@ -245,7 +245,7 @@ impl<'a> CacheRef<'a> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn length(&self) -> Result<u32, Error> {
-        self.object().length()
+        observe(self.object().length())
     }
 
     /// As [`crate::SequenceInner::rewind`].
@@ -261,7 +261,7 @@ impl<'a> CacheRef<'a> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn rewind(&self, length: u32) -> Result<(), Error> {
-        self.object().rewind(length)
+        observe(self.object().rewind(length))
     }
 
     /// As [`crate::SequenceInner::rewind_floor`].
@@ -277,7 +277,7 @@ impl<'a> CacheRef<'a> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn rewind_floor(&self) -> Result<u32, Error> {
-        self.object().rewind_floor()
+        observe(self.object().rewind_floor())
     }
 
     /// As [`crate::SequenceInner::plan`].
@@ -295,7 +295,7 @@ impl<'a> CacheRef<'a> {
     pub fn plan(&self, layer: u32, position: u32, n: u32) -> Result<SeqPlan, Error> {
         let mut plan = SeqPlan::EMPTY;
         // SAFETY: a plan on this stack.
-        unsafe { self.object().plan(layer, position, n, &raw mut plan) }?;
+        observe(unsafe { self.object().plan(layer, position, n, &raw mut plan) })?;
         Ok(plan)
     }
 
@@ -314,9 +314,10 @@ impl<'a> CacheRef<'a> {
     /// ```
     pub fn plan_step(&self, position: u32, n: u32, plans: &mut [SeqPlan]) -> Result<usize, Error> {
         let cap = u32::try_from(plans.len()).unwrap_or(u32::MAX);
-        // SAFETY: a slice of at least `cap` plans.
-        let groups = unsafe { self.object().plan_step(position, n, plans.as_mut_ptr(), cap) };
-        groups.map(|groups| groups as usize).map_err(|(error, _)| error)
+        let (plans, mut groups) = (plans.as_mut_ptr(), 0);
+        // SAFETY: a slice of at least `cap` plans, and a number on this stack.
+        observe(unsafe { self.object().plan_step(position, n, plans, cap, &raw mut groups) })?;
+        Ok(groups as usize)
     }
 
     /// As [`crate::SequenceInner::commit`].
@@ -334,7 +335,7 @@ impl<'a> CacheRef<'a> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn commit(&self, plan: &SeqPlan, accepted: u32) -> Result<(), Error> {
-        self.object().commit(plan, accepted)
+        observe(plan.check_accepted(accepted).and_then(|()| self.object().commit(plan, accepted)))
     }
 
     /// Attaches an object, which is found by its name from every reference to this cache. O(faces).

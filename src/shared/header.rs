@@ -7,10 +7,8 @@ use core::ptr::NonNull;
 use super::count::RefCount;
 use super::face::{DropFn, Faces};
 use super::lock::Lock;
-use crate::config::Config;
 use crate::error::Error;
 use crate::event::{Event, emit};
-use crate::layer::LayerInfo;
 
 /// Alignment of every object in caller's storage.
 pub(crate) const ALIGN: usize = 8;
@@ -29,12 +27,11 @@ pub(crate) enum Tag {
 /// Runs once, after the last reference went; the storage may be freed or used again.
 pub(crate) type ReleaseFn = unsafe extern "C" fn(*mut c_void, *mut c_void);
 
-/// The calls that several kinds answer.
+/// The calls that every kind answers. What a kind has here is in each image that has such a cache, so what fewer answer
+/// goes by the tag.
 pub(crate) struct Ops {
     pub(crate) capacity: unsafe fn(NonNull<Header>) -> Result<u32, Error>,
     pub(crate) clear: unsafe fn(NonNull<Header>) -> Result<(), Error>,
-    pub(crate) config: unsafe fn(NonNull<Header>) -> Result<Config<'static>, Error>,
-    pub(crate) layer: unsafe fn(NonNull<Header>, u32) -> Result<LayerInfo, Error>,
 }
 
 /// The header. Everything that changes after the cache was built is an atomic or behind the lock.

@@ -22,10 +22,15 @@ impl<T> Lock<T> {
     /// Runs `f` on the value. `f` must not lock again and must not call foreign code.
     #[inline]
     pub(crate) fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> Result<R, Error> {
-        match self.0.try_lock().or_else(|| self.wait()) {
+        match self.take() {
             Some(mut value) => Ok(f(&mut value)),
             None => Err(Error::Busy),
         }
+    }
+
+    /// Apart from [`Self::with`], of which there is one for each `f`: code for size shares this.
+    fn take(&self) -> Option<spin::mutex::SpinMutexGuard<'_, T>> {
+        self.0.try_lock().or_else(|| self.wait())
     }
 
     #[cold]

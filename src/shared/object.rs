@@ -1,6 +1,5 @@
 //! A borrowed cache of any kind: the calls, without ownership. The handle and the C layer stand on it.
 
-use core::cell::Cell;
 use core::ptr::NonNull;
 
 use super::external::{self, External};
@@ -8,7 +7,7 @@ use super::header::{Header, Tag};
 use super::sequence::with_sequence;
 use crate::config::Config;
 use crate::error::Error;
-use crate::event::{Event, emit, observe};
+use crate::event::{Event, emit};
 use crate::layer::LayerInfo;
 use crate::plan::SeqPlan;
 use crate::sequence::SequenceView;
@@ -36,22 +35,20 @@ impl Object {
 
     pub(crate) fn capacity(self) -> Result<u32, Error> {
         // SAFETY: the table came with the cache.
-        observe(unsafe { (self.header().ops().capacity)(self.0) })
+        unsafe { (self.header().ops().capacity)(self.0) }
     }
 
     pub(crate) fn clear(self) -> Result<(), Error> {
         // SAFETY: the table came with the cache.
-        observe(unsafe { (self.header().ops().clear)(self.0) })
+        unsafe { (self.header().ops().clear)(self.0) }
     }
 
     pub(crate) fn config(self) -> Result<Config<'static>, Error> {
-        // SAFETY: the table came with the cache.
-        observe(unsafe { (self.header().ops().config)(self.0) })
+        self.one_sequence(|cache| Ok(cache.config()), |_| Err(Error::WrongKind))
     }
 
     pub(crate) fn layer(self, layer: u32) -> Result<LayerInfo, Error> {
-        // SAFETY: the table came with the cache.
-        observe(unsafe { (self.header().ops().layer)(self.0, layer) })
+        self.one_sequence(|cache| cache.layer(layer), |_| Err(Error::WrongKind))
     }
 
     /// A call of the one-sequence face: on our own kind behind the lock, on a foreign one through its table.
@@ -62,7 +59,7 @@ impl Object {
         theirs: impl FnOnce(&External) -> Result<R, Error>,
     ) -> Result<R, Error> {
         let header = self.header();
-        let result = if header.is(Tag::Sequence) {
+        if header.is(Tag::Sequence) {
             // SAFETY: the tag says what stands behind the header.
             unsafe { with_sequence(self.0, ours) }.and_then(|result| result)
         } else if header.is(Tag::External) {
@@ -70,8 +67,7 @@ impl Object {
             theirs(unsafe { external::body(self.0) })
         } else {
             Err(Error::WrongKind)
-        };
-        observe(result)
+        }
     }
 
     /// The same for calls that nobody makes once a token: one copy of the code for all of them.
@@ -135,24 +131,24 @@ impl Object {
         Ok(())
     }
 
-    /// Writes one plan a group, and answers how many there are, on success only. With room for fewer the
-    /// number of groups is told beside the error.
+    /// Tells the number of groups, on success and beside `BufferTooSmall`.
     ///
     /// # Safety
-    /// `plans` is valid for writes of `cap` elements and aligned, or `cap` is 0.
+    /// `plans` is valid for writes of `cap` elements and aligned, or `cap` is 0; `groups` is valid for writes and aligned.
     pub(crate) unsafe fn plan_step(
         self,
         position: u32,
         n: u32,
         plans: *mut SeqPlan,
         cap: u32,
-    ) -> Result<u32, (Error, Option<u32>)> {
-        let groups = Cell::new(None);
-        let result = self.one_sequence(
+        groups: *mut u32,
+    ) -> Result<(), Error> {
+        let evicted = self.one_sequence(
             |cache| {
                 let n_groups = cache.n_groups();
-                groups.set(Some(n_groups as u32));
                 if (cap as usize) < n_groups {
+                    // SAFETY: by contract.
+                    unsafe { groups.write(n_groups as u32) };
                     return Err(Error::BufferTooSmall);
                 }
                 let evicted = cache.admit_step(position, n)?;
@@ -162,27 +158,22 @@ impl Object {
                         step.write_plan(unsafe { &mut *plans.add(group) });
                     }
                 }
+                // SAFETY: by contract.
+                unsafe { groups.write(n_groups as u32) };
                 Ok(evicted)
             },
             |cache| {
-                // SAFETY: as above.
-                let (result, needed) = unsafe { cache.plan_step(position, n, plans, cap) };
-                groups.set(needed);
-                result.map(|()| false)
+                // SAFETY: by contract.
+                unsafe { cache.plan_step(position, n, plans, cap, groups) }.map(|()| false)
             },
-        );
-        match result {
-            Ok(evicted) => {
-                tell_evicted(evicted);
-                Ok(groups.get().unwrap_or(0))
-            }
-            Err(Error::BufferTooSmall) => Err((Error::BufferTooSmall, groups.get())),
-            Err(error) => Err((error, None)),
-        }
+        )?;
+        tell_evicted(evicted);
+        Ok(())
     }
 
+    /// `accepted` was checked.
     pub(crate) fn commit(self, plan: &SeqPlan, accepted: u32) -> Result<(), Error> {
-        self.one_sequence(|cache| cache.commit(plan, accepted), |cache| cache.commit(plan, accepted))
+        self.one_sequence(|cache| cache.keep(plan, accepted), |cache| cache.commit(plan, accepted))
     }
 }
 

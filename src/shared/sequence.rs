@@ -6,7 +6,6 @@ use core::ptr::{NonNull, slice_from_raw_parts_mut};
 use super::header::{ALIGN, Header, Ops, Tag};
 use crate::config::Config;
 use crate::error::Error;
-use crate::layer::LayerInfo;
 use crate::sequence::{LayerSlot, SequenceInner, SequenceView};
 
 /// The family of caches that plan one sequence.
@@ -22,7 +21,7 @@ pub(crate) struct SharedSequence<L: ?Sized> {
 /// The part before the layer table.
 type Prefix = SharedSequence<[LayerSlot; 0]>;
 
-static OPS: Ops = Ops { capacity, clear, config, layer };
+static OPS: Ops = Ops { capacity, clear };
 
 /// Bytes of a shared one-sequence cache of `n_layers` layers.
 pub(crate) const fn bytes(n_layers: usize) -> usize {
@@ -120,14 +119,4 @@ unsafe fn capacity(header: NonNull<Header>) -> Result<u32, Error> {
 unsafe fn clear(header: NonNull<Header>) -> Result<(), Error> {
     // SAFETY: in the table of this kind only.
     unsafe { with_sequence(header, SequenceView::clear) }
-}
-
-unsafe fn config(header: NonNull<Header>) -> Result<Config<'static>, Error> {
-    // SAFETY: in the table of this kind only.
-    unsafe { with_sequence(header, |cache| cache.config()) }
-}
-
-unsafe fn layer(header: NonNull<Header>, layer: u32) -> Result<LayerInfo, Error> {
-    // SAFETY: in the table of this kind only.
-    unsafe { with_sequence(header, |cache| cache.layer(layer)) }?
 }
