@@ -6,8 +6,8 @@ use std::process::Command;
 use crate::context::Context;
 use crate::shell;
 
-/// For ctest: all but the tests of the packages, which no compiler option changes.
-pub(crate) const NO_CONSUMERS: &[&str] = &["-LE", "consumer"];
+/// For ctest: all but the tests of the packages and those that only compile; sanitizers have no say in them.
+pub(crate) const PROGRAMS: &[&str] = &["-E", "consumer|compile_fail|freestanding"];
 
 /// One configuration of the C and C++ tests, in a build folder of its own.
 pub(crate) struct Build<'a> {

@@ -3,6 +3,7 @@
 mod bench;
 mod cmake;
 mod context;
+mod firmware;
 mod gates;
 mod setup;
 mod shell;
@@ -19,6 +20,8 @@ usage: cargo xtask COMMAND
   test            set up and run the tests: Rust with every feature set that matters, then C and C++ with CMake
   ci [GATE …]     set up and run the gates, or only those named; the last line counts them
   ci --list       the gates, one a line
+  firmware [MACHINE …] the example for microcontrollers in emulators, on every machine or those named;
+                  `cargo xtask firmware --record` measures anew and writes tests/budgets.toml
   bench [OPTION …] the benchmarks; `cargo xtask bench --help` tells more
 
 Ends with 0 when all went well, 1 when something failed, 2 for a command line that makes no sense.
@@ -39,6 +42,7 @@ fn main() -> ExitCode {
         "setup" if rest.is_empty() => setup::ensure(setup::Scope::Gates),
         "test" if rest.is_empty() => test::run(&context),
         "ci" => gates::run(&context, &rest),
+        "firmware" => firmware::run(&context, &rest),
         "bench" => bench::run(&context.root, &rest),
         "" | "help" | "--help" | "-h" => {
             print!("{USAGE}");

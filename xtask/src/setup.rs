@@ -61,6 +61,50 @@ const NEEDS: &[Need] = &[
     Need { scope: Scope::Gates, probe: Probe::Program(&["xz"]), package: "xz-utils" },
     Need { scope: Scope::Gates, probe: Probe::Program(&["qemu-system-arm"]), package: "qemu-system-arm" },
     Need { scope: Scope::Gates, probe: Probe::Program(XML), package: "libxml2-utils" },
+    Need { scope: Scope::Gates, probe: Probe::Program(&["arm-none-eabi-gcc"]), package: "gcc-arm-none-eabi" },
+    Need {
+        scope: Scope::Gates,
+        probe: Probe::Program(&["riscv64-unknown-elf-gcc"]),
+        package: "gcc-riscv64-unknown-elf",
+    },
+    Need {
+        scope: Scope::Gates,
+        probe: Probe::Program(&["qemu-system-riscv32"]),
+        package: "qemu-system-misc",
+    },
+    Need { scope: Scope::Gates, probe: Probe::Program(&["qemu-hexagon"]), package: "qemu-user" },
+    Need { scope: Scope::Gates, probe: Probe::Program(&["ld.lld-14"]), package: "lld-14" },
+    Need { scope: Scope::Gates, probe: Probe::Program(&["llvm-readelf-14"]), package: "llvm-14" },
+    Need {
+        scope: Scope::Gates,
+        probe: Probe::Program(&["aarch64-linux-gnu-gcc"]),
+        package: "gcc-aarch64-linux-gnu",
+    },
+    Need {
+        scope: Scope::Gates,
+        probe: Probe::Program(&["s390x-linux-gnu-gcc"]),
+        package: "gcc-s390x-linux-gnu",
+    },
+    Need {
+        scope: Scope::Gates,
+        probe: Probe::Program(&["i686-linux-gnu-gcc"]),
+        package: "gcc-i686-linux-gnu",
+    },
+    Need {
+        scope: Scope::Gates,
+        probe: Probe::Compiles(&["aarch64-linux-gnu-gcc"], &["-xc", "-static"], MAIN),
+        package: "libc6-dev-arm64-cross",
+    },
+    Need {
+        scope: Scope::Gates,
+        probe: Probe::Compiles(&["s390x-linux-gnu-gcc"], &["-xc", "-static"], MAIN),
+        package: "libc6-dev-s390x-cross",
+    },
+    Need {
+        scope: Scope::Gates,
+        probe: Probe::Compiles(&["i686-linux-gnu-gcc"], &["-xc", "-static"], MAIN),
+        package: "libc6-dev-i386-cross",
+    },
 ];
 
 /// Installs what is missing, or says what to install.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{Outcome, Verdict};
-use crate::cmake::{Build, NO_CONSUMERS};
+use crate::cmake::{Build, PROGRAMS};
 use crate::context::Context;
 use crate::setup::{CLANG, CLANGXX};
 use crate::shell;
@@ -68,9 +68,9 @@ fn headers_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(headers)
 }
 
-/// Again what the tests did, but for the packages.
+/// Again what the tests did, but for what only compiles.
 pub(super) fn gcc(context: &Context) -> Outcome {
-    Build::new("gcc", ("gcc", "g++")).run(context, NO_CONSUMERS).map(Verdict::Passed)
+    Build::new("gcc", ("gcc", "g++")).run(context, PROGRAMS).map(Verdict::Passed)
 }
 
 /// With the shared library and the packages.
@@ -81,7 +81,7 @@ pub(super) fn clang(context: &Context) -> Outcome {
 
 pub(super) fn address(context: &Context) -> Outcome {
     let build = Build::new("address", clang_pair()?).option("-DKVCORE_SANITIZE=address,undefined");
-    build.run(context, NO_CONSUMERS).map(Verdict::Passed)
+    build.run(context, PROGRAMS).map(Verdict::Passed)
 }
 
 /// The tests of what stands on ExecuTorch's runtime, with its wheel.

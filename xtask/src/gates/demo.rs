@@ -16,7 +16,9 @@ const PROMPTS: [&str; 2] =
 pub(super) fn tokens(context: &Context) -> Outcome {
     shell::capture(&mut context.cargo("build --release --locked --example generate"))?;
     let build = Build::new("gcc", ("gcc", "g++"));
-    for command in build.commands(context, &[])?.iter_mut().take(2) {
+    let mut commands = build.commands(context, &[])?;
+    commands[1].args(["--target", "generate_c"]);
+    for command in &mut commands[..2] {
         shell::capture(command)?;
     }
     let in_rust = context.target.join("release/examples/generate");

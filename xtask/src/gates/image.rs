@@ -90,7 +90,7 @@ fn traces(image: &Path) -> Result<Vec<String>, String> {
 }
 
 /// Traces of a panic in the library's own part of an archive.
-pub(super) fn traces_in_archive(archive: &Path) -> Result<Vec<String>, String> {
+pub(crate) fn traces_in_archive(archive: &Path) -> Result<Vec<String>, String> {
     let symbols = own_symbols(archive, &["-C"])?;
     Ok(symbols.into_iter().filter(|line| is_trace(line)).collect())
 }
@@ -136,7 +136,7 @@ pub(super) fn exported(context: &Context) -> Outcome {
 }
 
 /// What nm says of the archive's members that are not the compiler's helpers.
-fn own_symbols(archive: &Path, arguments: &[&str]) -> Result<Vec<String>, String> {
+pub(crate) fn own_symbols(archive: &Path, arguments: &[&str]) -> Result<Vec<String>, String> {
     let output = nm(archive, arguments)?;
     let mut own = false;
     let mut symbols = Vec::new();
@@ -151,7 +151,7 @@ fn own_symbols(archive: &Path, arguments: &[&str]) -> Result<Vec<String>, String
 }
 
 /// Names of the functions that the header declares and does not define itself.
-fn header_functions(context: &Context) -> Result<Vec<String>, String> {
+pub(crate) fn header_functions(context: &Context) -> Result<Vec<String>, String> {
     let header = shell::read(&context.root.join("include/kvcore.h"))?;
     let functions: Vec<String> = header.lines().filter_map(declared_function).collect();
     if functions.is_empty() { Err("kvcore.h declares no function".into()) } else { Ok(functions) }

@@ -5,10 +5,10 @@ mod c;
 mod demo;
 mod embedded;
 mod firmware_rust;
-mod image;
+pub(crate) mod image;
 mod package;
 mod rust;
-mod toolchain;
+pub(crate) mod toolchain;
 mod tree;
 mod tsan;
 
@@ -16,10 +16,11 @@ use std::io::Write;
 use std::time::Instant;
 
 use crate::context::Context;
+use crate::firmware;
 use crate::setup;
 
 /// What a gate found that nothing is wrong with.
-enum Verdict {
+pub(crate) enum Verdict {
     /// Passed; the note may be empty.
     Passed(String),
     /// This machine cannot tell, for this reason.
@@ -33,7 +34,7 @@ impl Verdict {
 }
 
 /// The output of the tool that failed, or what is wrong, is the error.
-type Outcome = Result<Verdict, String>;
+pub(crate) type Outcome = Result<Verdict, String>;
 
 struct Gate {
     name: &'static str,
@@ -67,6 +68,10 @@ const GATES: &[Gate] = &[
     Gate { name: "machine-paths", check: tree::machine_paths },
     Gate { name: "bench-counts", check: bench::counts },
     Gate { name: "bench-ratios", check: bench::ratios },
+    Gate { name: "firmware", check: firmware::decode },
+    Gate { name: "firmware-shadow", check: firmware::shadow },
+    Gate { name: "firmware-interrupts", check: firmware::interrupts },
+    Gate { name: "budgets", check: firmware::budgets },
 ];
 
 pub(crate) fn run(context: &Context, arguments: &[String]) -> Result<(), String> {

@@ -9,20 +9,20 @@ use crate::context::Context;
 use crate::shell;
 
 /// Fails where there is no nightly toolchain.
-pub(super) fn nightly(context: &Context) -> Result<(), String> {
+pub(crate) fn nightly(context: &Context) -> Result<(), String> {
     shell::capture(&mut context.cargo("+nightly -V")).map(drop).map_err(|output| {
         format!("{output}this gate needs a nightly toolchain: rustup toolchain install nightly")
     })
 }
 
 /// The folder of nightly's own files.
-pub(super) fn nightly_sysroot(context: &Context) -> Result<PathBuf, String> {
+pub(crate) fn nightly_sysroot(context: &Context) -> Result<PathBuf, String> {
     let output = shell::capture(&mut context.tool("rustc", "+nightly --print sysroot"))?;
     Ok(PathBuf::from(output.trim()))
 }
 
 /// The source of the standard library, which nightly can build `core` from for any target.
-pub(super) enum Source {
+pub(crate) enum Source {
     /// The component rust-src; cargo finds it.
     Component,
     /// A folder `library`; cargo has to be told.
@@ -31,13 +31,13 @@ pub(super) enum Source {
 
 impl Source {
     /// Lets a call of cargo with `-Zbuild-std` find the source.
-    pub(super) fn apply(&self, command: &mut Command) {
+    pub(crate) fn apply(&self, command: &mut Command) {
         if let Some((name, value)) = self.variable() {
             command.env(name, value);
         }
     }
 
-    pub(super) fn variable(&self) -> Option<(&'static str, String)> {
+    pub(crate) fn variable(&self) -> Option<(&'static str, String)> {
         match self {
             Self::Component => None,
             Self::Folder(folder) => Some(("__CARGO_TESTS_ONLY_SRC_ROOT", folder.display().to_string())),
@@ -45,12 +45,12 @@ impl Source {
     }
 }
 
-pub(super) const NO_SOURCE: &str = "no source of Rust's library here: rustup component add rust-src --toolchain nightly, \
+pub(crate) const NO_SOURCE: &str = "no source of Rust's library here: rustup component add rust-src --toolchain nightly, \
                                     or set KVC_RUST_LIBRARY to a folder `library` of the same version";
 
 /// The component; the folder that KVC_RUST_LIBRARY names; an archive of it beside the checkout; the component anew,
 /// from where rustup gets it.
-pub(super) fn library_source(context: &Context) -> Result<Option<Source>, String> {
+pub(crate) fn library_source(context: &Context) -> Result<Option<Source>, String> {
     let component = nightly_sysroot(context)?.join("lib/rustlib/src/rust/library");
     if is_library(&component) {
         return Ok(Some(Source::Component));
