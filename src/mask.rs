@@ -38,49 +38,33 @@ impl Columns {
     }
 }
 
-/// A mask that is written row by row, all columns off at first.
-trait Mask {
-    /// Switches on the columns `from .. from + len` of the row, which the mask has.
+/// A mask row that can switch columns on, all of them off at first.
+trait Row {
+    /// Switches on the columns `from .. from + len`, which the mask has.
     fn set(&mut self, from: usize, len: usize);
-
-    fn next_row(&mut self);
 }
 
-/// The elements of a mask, with where the row begins that is being written.
-struct Rows<'o, T> {
-    elements: &'o mut [T],
-    row: usize,
-    stride: usize,
-}
-
-impl Mask for Rows<'_, u8> {
+impl Row for &mut [u8] {
+    #[inline]
     fn set(&mut self, from: usize, len: usize) {
-        let from = self.row + from;
-        if let Some(columns) = self.elements.get_mut(from..from + len) {
+        if let Some(columns) = self.get_mut(from..from + len) {
             columns.fill(1);
         }
     }
-
-    fn next_row(&mut self) {
-        self.row += self.stride;
-    }
 }
 
-impl Mask for Rows<'_, u32> {
+impl Row for &mut [u32] {
+    #[inline]
     fn set(&mut self, from: usize, len: usize) {
         let (mut at, end) = (from, from + len);
         while at < end {
             let (word, bit) = (at / 32, at % 32);
             let take = (32 - bit).min(end - at);
-            if let Some(word) = self.elements.get_mut(self.row + word) {
+            if let Some(word) = self.get_mut(word) {
                 *word |= u32::MAX >> (32 - take) << bit;
             }
             at += take;
         }
-    }
-
-    fn next_row(&mut self) {
-        self.row += self.stride;
     }
 }
 
@@ -110,10 +94,11 @@ impl SeqPlan {
         out: &mut [u8],
         row_stride: usize,
     ) -> Result<(), Error> {
-        let size = self.check_mask(parents, columns, row_stride, row_stride)?;
-        let elements = out.get_mut(..size).ok_or(Error::BufferTooSmall)?;
-        elements.fill(0);
-        self.write_mask(parents, columns, &mut Rows { elements, row: 0, stride: row_stride });
+        let rows = self.mask_rows(parents, columns, out, row_stride, row_stride)?;
+        for (query, mut row) in rows.enumerate() {
+            row.fill(0);
+            self.mask_row(query as u32, parents, columns, &mut row);
+        }
         Ok(())
     }
 
@@ -141,21 +126,23 @@ impl SeqPlan {
         out: &mut [u32],
         row_words: usize,
     ) -> Result<(), Error> {
-        let size = self.check_mask(parents, columns, row_words, row_words.saturating_mul(32))?;
-        let elements = out.get_mut(..size).ok_or(Error::BufferTooSmall)?;
-        elements.fill(0);
-        self.write_mask(parents, columns, &mut Rows { elements, row: 0, stride: row_words });
+        let rows = self.mask_rows(parents, columns, out, row_words, row_words.saturating_mul(32))?;
+        for (query, mut row) in rows.enumerate() {
+            row.fill(0);
+            self.mask_row(query as u32, parents, columns, &mut row);
+        }
         Ok(())
     }
 
-    /// Checks all arguments, and answers the elements of the mask: rows of `stride` elements that hold `width` columns.
-    fn check_mask(
+    /// Checks everything before the first write, then cuts `out` into the rows of the mask.
+    fn mask_rows<'o, T>(
         &self,
         parents: Option<&[i32]>,
         columns: Columns,
+        out: &'o mut [T],
         stride: usize,
         width: usize,
-    ) -> Result<usize, Error> {
+    ) -> Result<core::slice::ChunksExactMut<'o, T>, Error> {
         self.check()?;
         if let Some(parents) = parents {
             tree::check(parents, self.n_tokens)?;
@@ -165,14 +152,8 @@ impl SeqPlan {
             Columns::Pool => self.highest_read_row(),
         };
         let size = stride.checked_mul(self.n_tokens as usize);
-        size.filter(|_| width >= needed).ok_or(Error::BufferTooSmall)
-    }
-
-    fn write_mask(&self, parents: Option<&[i32]>, columns: Columns, mask: &mut dyn Mask) {
-        for query in 0..self.n_tokens {
-            self.mask_row(query, parents, columns, mask);
-            mask.next_row();
-        }
+        let out = size.and_then(|size| out.get_mut(..size)).filter(|_| width >= needed && stride > 0);
+        out.map(|out| out.chunks_exact_mut(stride)).ok_or(Error::BufferTooSmall)
     }
 
     /// Highest read row + 1.
@@ -180,18 +161,18 @@ impl SeqPlan {
         self.reads().iter().map(|run| run.start as usize + run.len as usize).max().unwrap_or(0)
     }
 
-    fn mask_row(&self, query: u32, parents: Option<&[i32]>, columns: Columns, mask: &mut dyn Mask) {
+    fn mask_row(&self, query: u32, parents: Option<&[i32]>, columns: Columns, row: &mut dyn Row) {
         let Some(parents) = parents else {
             let at = self.position + query;
-            return self.mask_span(at, at + 1, columns, mask);
+            return self.mask_span(at, at + 1, columns, row);
         };
         let at = self.position + tree::depth(parents, query);
-        self.mask_span(at, self.position, columns, mask);
+        self.mask_span(at, self.position, columns, row);
         let (mut node, mut position) = (query, at);
         loop {
             if self.sees(at, position) {
                 // Node `i` stands where the step's `i`-th token does.
-                self.set_position(self.position + node, columns, mask);
+                self.set_position(self.position + node, columns, row);
             }
             let Some(parent) = tree::parent(parents, node) else { return };
             (node, position) = (parent, position.saturating_sub(1));
@@ -204,7 +185,7 @@ impl SeqPlan {
     }
 
     /// Switches on what a query at position `query` sees of the read positions below `end`.
-    fn mask_span(&self, query: u32, end: u32, columns: Columns, mask: &mut dyn Mask) {
+    fn mask_span(&self, query: u32, end: u32, columns: Columns, row: &mut dyn Row) {
         let lowest = match self.window {
             0 => 0,
             window => query.saturating_sub(window - 1),
@@ -218,7 +199,7 @@ impl SeqPlan {
             };
             let mut set = |from: u32, to: u32| {
                 if from < to {
-                    mask.set(base + (from - first) as usize, (to - from) as usize);
+                    row.set(base + (from - first) as usize, (to - from) as usize);
                 }
             };
             set(first, last.min(self.sinks).min(lowest));
@@ -227,7 +208,7 @@ impl SeqPlan {
         }
     }
 
-    fn set_position(&self, position: u32, columns: Columns, mask: &mut dyn Mask) {
+    fn set_position(&self, position: u32, columns: Columns, row: &mut dyn Row) {
         let mut column = 0;
         for run in self.reads() {
             let behind = position.wrapping_sub(run.pos);
@@ -236,7 +217,7 @@ impl SeqPlan {
                     Columns::Read => column,
                     Columns::Pool => run.start as usize,
                 };
-                mask.set(base + behind as usize, 1);
+                row.set(base + behind as usize, 1);
             }
             column += run.len as usize;
         }
