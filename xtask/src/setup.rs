@@ -48,7 +48,7 @@ const NEEDS: &[Need] = &[
     Need { scope: Scope::Gates, probe: Probe::Program(CLANG), package: "clang-14" },
     Need {
         scope: Scope::Gates,
-        probe: Probe::Compiles(CLANG, &["-xc", "-fsanitize=thread"], MAIN),
+        probe: Probe::Compiles(CLANG, &["-xc", "-fsanitize=address"], MAIN),
         package: "libclang-rt-14-dev",
     },
     Need {

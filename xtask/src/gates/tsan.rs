@@ -38,20 +38,14 @@ int main(void)
 }
 ";
 
+/// Without an instrumented library there is nothing to see: its locks are unknown then, and what they guard looks raced
+/// for. The gate `loom` remains.
 pub(super) fn check(context: &Context) -> Outcome {
     toolchain::nightly(context)?;
     match toolchain::library_source(context)? {
         Some(source) => instrumented(context, &source),
-        None => c_alone(context),
+        None => Ok(Verdict::Skipped(toolchain::NO_SOURCE.into())),
     }
-}
-
-/// Only C code is instrumented: what the library does is atomics that ThreadSanitizer does not see.
-fn c_alone(context: &Context) -> Outcome {
-    let build = Build::new("thread-c", clang_pair()?).option("-DKVCORE_SANITIZE=thread");
-    let tests = build.run(context, &["-E", OF_ONE_THREAD])?;
-    let reason = toolchain::NO_SOURCE;
-    Ok(Verdict::Passed(format!("{tests}; ONLY C INSTRUMENTED, the Rust half is loom's alone: {reason}")))
 }
 
 fn instrumented(context: &Context, source: &Source) -> Outcome {
