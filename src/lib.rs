@@ -32,6 +32,9 @@ pub mod mask;
 pub mod name;
 pub mod plan;
 pub mod pool;
+#[cfg(doc)]
+#[doc = include_str!("porting.md")]
+pub mod porting {}
 pub mod registry;
 mod residency;
 pub mod sequence;

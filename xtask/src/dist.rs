@@ -117,3 +117,37 @@ fn shown(context: &Context, folder: &Path) -> String {
 fn library(folder: &Path, target: &Target) -> PathBuf {
     folder.join("lib").join(target.name)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{Context, Options, TARGETS};
+
+    fn parse(arguments: &[&str]) -> Result<Options, String> {
+        let context = Context { root: "/checkout".into(), target: "/target".into() };
+        let arguments: Vec<String> = arguments.iter().map(|&word| word.to_owned()).collect();
+        Options::parse(&context, &arguments)
+    }
+
+    #[test]
+    fn all_targets_or_those_named() {
+        assert_eq!(parse(&[]).unwrap().targets.len(), TARGETS.len());
+        let named = parse(&["hexagon-unknown-none-elf", "--out", "/somewhere"]).unwrap();
+        assert_eq!(named.targets[0].cores, "Hexagon");
+        assert_eq!((named.targets.len(), named.out.as_path()), (1, Path::new("/somewhere")));
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        assert!(parse(&["z80"]).is_err());
+        assert!(parse(&["--out"]).is_err());
+    }
+
+    #[test]
+    fn no_target_is_listed_twice() {
+        for (i, target) in TARGETS.iter().enumerate() {
+            assert!(TARGETS[i + 1..].iter().all(|other| other.name != target.name));
+        }
+    }
+}

@@ -3,6 +3,7 @@
 mod bench;
 mod cmake;
 mod context;
+mod dist;
 mod firmware;
 mod gates;
 mod setup;
@@ -22,6 +23,8 @@ usage: cargo xtask COMMAND
   ci --list       the gates, one a line
   firmware [MACHINE …] the example for microcontrollers in emulators, on every machine or those named;
                   `cargo xtask firmware --record` measures anew and writes tests/budgets.toml
+  dist [--out DIR] [TARGET …]
+                  archives for every target in one folder, checked, and a table of their sizes
   bench [OPTION …] the benchmarks; `cargo xtask bench --help` tells more
 
 Ends with 0 when all went well, 1 when something failed, 2 for a command line that makes no sense.
@@ -44,6 +47,7 @@ fn main() -> ExitCode {
         "ci" => gates::run(&context, &rest),
         "firmware" => firmware::run(&context, &rest),
         "bench" => bench::run(&context.root, &rest),
+        "dist" => dist::run(&context, &rest),
         "" | "help" | "--help" | "-h" => {
             print!("{USAGE}");
             return ExitCode::SUCCESS;

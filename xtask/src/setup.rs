@@ -27,6 +27,10 @@ struct Need {
 
 pub(crate) const CLANG: &[&str] = &["clang-14", "clang"];
 pub(crate) const CLANGXX: &[&str] = &["clang++-14", "clang++"];
+pub(crate) const LLD: &[&str] = &["ld.lld-14", "ld.lld"];
+/// The linker for Mach-O.
+pub(crate) const LD64: &[&str] = &["ld64.lld-14", "ld64.lld"];
+pub(crate) const LLVM_AR: &[&str] = &["llvm-ar-14", "llvm-ar"];
 /// Each can tell whether an SVG file is well-formed.
 pub(crate) const XML: &[&str] = &["xmllint", "rsvg-convert"];
 
@@ -62,6 +66,24 @@ const NEEDS: &[Need] = &[
     Need { scope: Scope::Gates, probe: Probe::Program(&["qemu-system-arm"]), package: "qemu-system-arm" },
     Need { scope: Scope::Gates, probe: Probe::Program(XML), package: "libxml2-utils" },
     Need { scope: Scope::Gates, probe: Probe::Program(&["arm-none-eabi-gcc"]), package: "gcc-arm-none-eabi" },
+    Need {
+        scope: Scope::Gates,
+        probe: Probe::Compiles(
+            &["arm-none-eabi-gcc"],
+            &["-xc", "-c", "-mcpu=cortex-m4"],
+            "#include <string.h>\n",
+        ),
+        package: "libnewlib-arm-none-eabi",
+    },
+    Need {
+        scope: Scope::Gates,
+        probe: Probe::Compiles(
+            &["arm-none-eabi-g++"],
+            &["-xc++", "-c", "-mcpu=cortex-m4"],
+            "#include <utility>\n",
+        ),
+        package: "libstdc++-arm-none-eabi-dev",
+    },
     Need {
         scope: Scope::Gates,
         probe: Probe::Program(&["riscv64-unknown-elf-gcc"]),

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use super::library;
 use super::targets::{Kind, Lock, Target};
 use crate::context::{C_FEATURES, Context};
-use crate::gates::toolchain;
+use crate::gates::{image, toolchain};
 use crate::{setup, shell};
 
 /// What was built for a target.
@@ -41,6 +42,9 @@ pub(super) fn build(context: &Context, target: &'static Target, folder: &Path) -
         copy(&built, &lib.join("libkvcore_freestanding.a"))?;
     }
     trim(context, &own)?;
+    if let Some(trace) = panic_trace(&own)? {
+        return Err(format!("{}: the archive holds {trace}", target.name));
+    }
     let asks_for = asks_for(target, &own)?;
     let list: Vec<&str> = asks_for.iter().map(String::as_str).collect();
     shell::write(&lib.join("undefined.txt"), &(list.join("\n") + "\n"))?;
@@ -106,9 +110,16 @@ pub(super) fn llvm(tool: &str) -> Result<&'static str, String> {
     shell::first(names).ok_or_else(|| format!("llvm-{tool} is not on the path"))
 }
 
+/// A symbol that only code that can panic has; the archive may be for any target.
+pub(super) fn panic_trace(archive: &Path) -> Result<Option<String>, String> {
+    let mut nm = Command::new(llvm("nm")?);
+    let symbols = shell::capture(nm.args(["-C", "--no-llvm-bc"]).arg(archive))?;
+    Ok(symbols.lines().find(|line| image::is_trace(line)).map(str::to_owned))
+}
+
 /// What the archive leaves undefined; an error if that is more than a C library, a compiler and the port have.
 fn asks_for(target: &Target, archive: &Path) -> Result<BTreeSet<String>, String> {
-    let mut nm = std::process::Command::new(llvm("nm")?);
+    let mut nm = Command::new(llvm("nm")?);
     let symbols = shell::capture(nm.arg("-g").arg(archive))?;
     // "00000028 T name" or "         U name"; Mach-O has one more underscore before each name.
     let undefined = symbols.lines().filter_map(|line| line.trim_start().strip_prefix("U "));
@@ -130,7 +141,7 @@ fn asks_for(target: &Target, archive: &Path) -> Result<BTreeSet<String>, String>
 
 /// The sum of what `llvm-size -A` lists as code and constants: lines as ".text.kvc_length  40  0".
 fn code_bytes(archive: &Path) -> Result<u64, String> {
-    let mut size = std::process::Command::new(llvm("size")?);
+    let mut size = Command::new(llvm("size")?);
     let sections = shell::capture(size.args(["-A", "-d"]).arg(archive))?;
     let mut bytes = 0;
     for line in sections.lines() {

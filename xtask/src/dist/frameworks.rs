@@ -42,20 +42,23 @@ pub(crate) fn builds(context: &Context) -> Outcome {
     for script in ["cmake/dist/test_target.cmake", "zephyr/test_target.cmake"] {
         shell::capture(&mut context.tool("cmake", &format!("-P {script}")))?;
     }
-    let zephyr = build(context, &source, "zephyr", &zephyr_on_m0(context))?;
+    let zephyr = build(context, &source, "zephyr", "thumbv6m-none-eabi", &zephyr_on_m0(context))?;
     shell::capture(&mut on_board(&MICROBIT, &zephyr))?;
     for (chip, isa) in [("esp32c3", "rv32imc"), ("esp32c6", "rv32imac")] {
-        let esp_idf = build(context, &source, "esp-idf", &esp_idf(chip, isa)?)?;
+        let target = format!("{}-unknown-none-elf", isa.replace("rv", "riscv"));
+        let esp_idf = build(context, &source, "esp-idf", &target, &esp_idf(chip, isa)?)?;
         shell::capture(&mut in_user_mode("qemu-riscv32", &esp_idf))?;
     }
     Ok(Verdict::Passed("Zephyr on Cortex-M0, ESP-IDF on ESP32-C3 and C6".into()))
 }
 
-/// Configures and builds the project that stands in for an SDK; tells where its program is.
+/// Configures and builds the project that stands in for an SDK, which has to choose this target; tells where its program
+/// is.
 fn build(
     context: &Context,
     source: &toolchain::Source,
     name: &str,
+    target: &str,
     options: &[String],
 ) -> Result<PathBuf, String> {
     let folder = context.scratch(&format!("frameworks/{name}"))?;
@@ -67,6 +70,9 @@ fn build(
     for command in [&mut configure, &mut build] {
         source.apply(command);
         shell::capture(command)?;
+    }
+    if !shell::read(&folder.join("build.ninja"))?.contains(&format!("--target {target} ")) {
+        return Err(format!("{name}: another target than {target} was chosen"));
     }
     Ok(folder.join("check"))
 }

@@ -139,13 +139,18 @@ fn other(context: &Context, folder: &Path, target: &Target) -> Result<PathBuf, S
     Ok(folder.join("libother.a"))
 }
 
-/// The linker tells the two float ABIs apart: it refuses an archive of the other one.
+/// What has to be refused is: by the linker, an archive of the other float ABI; by the search for panics, code that panics.
 fn control(context: &Context, folder: &Path) -> Result<(), String> {
     let (soft, hard) =
         (Bench::new(context, folder, target(SOFT)?)?, Bench::new(context, folder, target(HARD)?)?);
     let mut objects = Vec::new();
     for source in ["xtask/src/dist/check/start.c", "tests/consumer/main.c"] {
         objects.push(hard.compile("arm-none-eabi-gcc", C, ENUMS[0], source)?);
+    }
+    if archive::panic_trace(&hard.other)?.is_none() {
+        return Err(
+            "an archive that can panic shows no trace of it: the gate `dist` would see nothing".into()
+        );
     }
     let (mut call, _) = hard.link(&[&objects[0], &objects[1]], &[&arg(&soft.kvcore.own)]);
     let output = shell::capture_failure(&mut call)?;

@@ -95,7 +95,8 @@ pub(crate) fn traces_in_archive(archive: &Path) -> Result<Vec<String>, String> {
     Ok(symbols.into_iter().filter(|line| is_trace(line)).collect())
 }
 
-fn is_trace(symbol: &str) -> bool {
+/// Whether a demangled symbol is one of a panic.
+pub(crate) fn is_trace(symbol: &str) -> bool {
     FORBIDDEN.iter().any(|word| symbol.contains(word))
 }
 

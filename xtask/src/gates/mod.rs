@@ -3,10 +3,10 @@
 mod bench;
 mod c;
 mod demo;
-mod embedded;
 mod firmware_rust;
 pub(crate) mod image;
 mod package;
+mod readme;
 mod rust;
 pub(crate) mod toolchain;
 mod tree;
@@ -16,6 +16,7 @@ use std::io::Write;
 use std::time::Instant;
 
 use crate::context::Context;
+use crate::dist::{self, frameworks, hygiene};
 use crate::firmware;
 use crate::setup;
 
@@ -60,10 +61,14 @@ const GATES: &[Gate] = &[
     Gate { name: "panic-free", check: image::panic_free },
     Gate { name: "undefined-symbols", check: image::undefined },
     Gate { name: "exported-symbols", check: image::exported },
+    Gate { name: "readme", check: readme::programs },
     Gate { name: "demo-tokens", check: demo::tokens },
     Gate { name: "demo-map", check: demo::map },
-    Gate { name: "microcontrollers", check: embedded::check },
     Gate { name: "firmware-rust", check: firmware_rust::check },
+    Gate { name: "dist", check: dist::gate },
+    Gate { name: "symbol-hygiene", check: hygiene::check },
+    Gate { name: "frameworks", check: frameworks::builds },
+    Gate { name: "manifests", check: frameworks::manifests },
     Gate { name: "package", check: package::check },
     Gate { name: "machine-paths", check: tree::machine_paths },
     Gate { name: "bench-counts", check: bench::counts },
