@@ -6,9 +6,10 @@ use core::mem::MaybeUninit;
 use crate::config::Config;
 use crate::error::Error;
 use crate::event::observe;
+use crate::name::check_name;
 use crate::registry::{Registry, Tables};
 use crate::shared::builder::{BuildCache, Builder};
-use crate::shared::handle::{CacheRef, check_name};
+use crate::shared::handle::CacheRef;
 use crate::shared::raw::RawConfig;
 use crate::shared::storage::{sequence_in_quietly, sequence_size};
 

@@ -140,6 +140,14 @@ impl Key {
     }
 }
 
+/// Refuses an empty name and one over the limit.
+pub(crate) fn check_name(name: &core::ffi::CStr) -> Result<(), Error> {
+    match name.count_bytes() {
+        1..=MAX_NAME => Ok(()),
+        _ => Err(Error::NameTooLong),
+    }
+}
+
 impl PartialEq for Key {
     #[inline]
     fn eq(&self, other: &Self) -> bool {

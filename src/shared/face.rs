@@ -3,21 +3,42 @@
 use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;
 
+use super::handle::CacheRef;
 use crate::error::Error;
+use crate::event::observe;
 use crate::limits::MAX_FACES;
+use crate::name::check_name;
+
+/// An object that a backend attaches to a cache, and finds again by the name.
+///
+/// # Safety
+/// No two types that implement this, anywhere in the image, C code included, may use the same name.
+///
+/// ```
+/// struct Pool { rows: u32 }
+/// // SAFETY: this name belongs to this type alone.
+/// unsafe impl kvcore::Face for Pool {
+///     const NAME: &'static core::ffi::CStr = c"example.pool";
+/// }
+/// # assert_eq!(Pool { rows: 1 }.rows, 1);
+/// ```
+pub unsafe trait Face: Sync + 'static {
+    /// 1 to 63 bytes.
+    const NAME: &'static CStr;
+}
 
 /// Runs on a face's object when the face is removed or its cache ends.
 pub(crate) type DropFn = unsafe extern "C" fn(*mut c_void);
 
 /// One attached object.
 #[derive(Clone, Copy)]
-struct Face {
+struct Attached {
     name: NonNull<core::ffi::c_char>,
     object: NonNull<c_void>,
     drop: Option<DropFn>,
 }
 
-impl Face {
+impl Attached {
     fn is(&self, name: &CStr) -> bool {
         let same = |(at, &byte): (usize, &u8)| {
             // SAFETY: names stay for good, and reading ends with the first difference, at the NUL at the latest.
@@ -29,7 +50,7 @@ impl Face {
 
 /// An object that left its cache and still has to be dropped, outside the lock.
 #[must_use]
-pub(crate) struct Removed(Face);
+pub(crate) struct Removed(Attached);
 
 impl Removed {
     pub(crate) fn drop(self) {
@@ -41,7 +62,7 @@ impl Removed {
 }
 
 /// The faces of one cache, in the order in which they were attached.
-pub(crate) struct Faces(heapless::Vec<Face, MAX_FACES, u8>);
+pub(crate) struct Faces(heapless::Vec<Attached, MAX_FACES, u8>);
 
 impl Faces {
     pub(crate) const fn new() -> Self {
@@ -63,7 +84,7 @@ impl Faces {
             return Err(Error::AlreadyExists);
         }
         let name = NonNull::from(name).cast();
-        self.0.push(Face { name, object, drop }).map_err(|_| Error::TableFull)
+        self.0.push(Attached { name, object, drop }).map_err(|_| Error::TableFull)
     }
 
     /// The object under a name. O(faces).
@@ -83,5 +104,87 @@ impl Faces {
     /// Takes the newest face off. O(1).
     pub(crate) fn pop(&mut self) -> Option<Removed> {
         self.0.pop().map(Removed)
+    }
+}
+
+impl<'a> CacheRef<'a> {
+    /// Attaches an object, which is found by its name from every reference to this cache. O(faces).
+    ///
+    /// # Errors
+    /// `NameTooLong`, `AlreadyExists` for a taken name, `TableFull` beyond 4 faces, `Busy`.
+    ///
+    /// ```
+    /// # use kvcore::{Config, Face, Layer, SequenceStorage};
+    /// struct Pool(u32);
+    /// // SAFETY: this name belongs to this type alone.
+    /// unsafe impl Face for Pool {
+    ///     const NAME: &'static core::ffi::CStr = c"doc.pool";
+    /// }
+    /// let (pool, storage) = (Pool(7), SequenceStorage::<1>::new());
+    /// let cache = storage.init(&Config::new(8, 1, &[Layer::flat()]))?;
+    /// cache.set_face(&pool)?;
+    /// assert_eq!(cache.retain()?.face::<Pool>()?.0, 7);
+    /// cache.drop_face::<Pool>()?;
+    /// assert!(cache.face::<Pool>().is_err());
+    /// # Ok::<(), kvcore::Error>(())
+    /// ```
+    ///
+    /// An object that goes before the cache does cannot be attached:
+    ///
+    /// ```compile_fail,E0597
+    /// # use kvcore::{Config, Face, Layer, SequenceStorage};
+    /// # struct Pool(u32);
+    /// # unsafe impl Face for Pool { const NAME: &'static core::ffi::CStr = c"doc.pool"; }
+    /// let storage = SequenceStorage::<1>::new();
+    /// let cache = storage.init(&Config::new(8, 1, &[Layer::flat()])).unwrap();
+    /// {
+    ///     let pool = Pool(7);
+    ///     cache.set_face(&pool).unwrap();
+    /// }
+    /// cache.face::<Pool>();
+    /// ```
+    pub fn set_face<F: Face>(&self, face: &'a F) -> Result<(), Error> {
+        observe(
+            check_name(F::NAME)
+                .and_then(|()| self.object().header().set_face(F::NAME, NonNull::from(face).cast(), None)),
+        )
+    }
+
+    /// The object attached under the face's name. O(faces).
+    ///
+    /// # Errors
+    /// `NotFound`, `Busy`.
+    ///
+    /// ```
+    /// # use kvcore::{Config, Error, Face, Layer, SequenceStorage};
+    /// # struct Pool(u32);
+    /// # unsafe impl Face for Pool { const NAME: &'static core::ffi::CStr = c"doc.pool"; }
+    /// # let storage = SequenceStorage::<1>::new();
+    /// let cache = storage.init(&Config::new(8, 1, &[Layer::flat()]))?;
+    /// assert_eq!(cache.face::<Pool>().err(), Some(Error::NotFound));
+    /// # Ok::<(), kvcore::Error>(())
+    /// ```
+    pub fn face<F: Face>(&self) -> Result<&'a F, Error> {
+        let object = observe(self.object().header().face(F::NAME))?;
+        // SAFETY: by `Face`'s contract only a `&'a F` was attached under this name.
+        Ok(unsafe { object.cast::<F>().as_ref() })
+    }
+
+    /// Takes a face off; references to the object stay good. O(faces).
+    ///
+    /// # Errors
+    /// `NotFound`, `Busy`.
+    ///
+    /// ```
+    /// # use kvcore::{Config, Error, Face, Layer, SequenceStorage};
+    /// # struct Pool(u32);
+    /// # unsafe impl Face for Pool { const NAME: &'static core::ffi::CStr = c"doc.pool"; }
+    /// # let storage = SequenceStorage::<1>::new();
+    /// let cache = storage.init(&Config::new(8, 1, &[Layer::flat()]))?;
+    /// assert_eq!(cache.drop_face::<Pool>(), Err(Error::NotFound));
+    /// # Ok::<(), kvcore::Error>(())
+    /// ```
+    pub fn drop_face<F: Face>(&self) -> Result<(), Error> {
+        observe(self.object().header().drop_face(F::NAME))
     }
 }

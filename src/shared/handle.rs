@@ -1,7 +1,6 @@
 //! The counted reference to a cache of any kind, as Rust has it.
 
 use core::cell::Cell;
-use core::ffi::CStr;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
@@ -12,24 +11,6 @@ use crate::error::Error;
 use crate::event::observe;
 use crate::layer::LayerInfo;
 use crate::plan::SeqPlan;
-
-/// An object that a backend attaches to a cache, and finds again by the name.
-///
-/// # Safety
-/// No two types that implement this, anywhere in the image, C code included, may use the same name.
-///
-/// ```
-/// struct Pool { rows: u32 }
-/// // SAFETY: this name belongs to this type alone.
-/// unsafe impl kvcore::Face for Pool {
-///     const NAME: &'static core::ffi::CStr = c"example.pool";
-/// }
-/// # assert_eq!(Pool { rows: 1 }.rows, 1);
-/// ```
-pub unsafe trait Face: Sync + 'static {
-    /// 1 to 63 bytes.
-    const NAME: &'static CStr;
-}
 
 /// A counted reference to a cache that lives in storage borrowed for `'a`. Dropping it lets go; the last
 /// one ends the cache.
@@ -70,7 +51,7 @@ unsafe impl Send for CacheRef<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for CacheRef<'_> {}
 
-impl<'a> CacheRef<'a> {
+impl CacheRef<'_> {
     /// # Safety
     /// The caller gives up a reference that it owns, to a cache in storage that stays during `'a`.
     #[must_use]
@@ -336,94 +317,6 @@ impl<'a> CacheRef<'a> {
     /// ```
     pub fn commit(&self, plan: &SeqPlan, accepted: u32) -> Result<(), Error> {
         observe(plan.check_accepted(accepted).and_then(|()| self.object().commit(plan, accepted)))
-    }
-
-    /// Attaches an object, which is found by its name from every reference to this cache. O(faces).
-    ///
-    /// # Errors
-    /// `NameTooLong`, `AlreadyExists` for a taken name, `TableFull` beyond 4 faces, `Busy`.
-    ///
-    /// ```
-    /// # use kvcore::{Config, Face, Layer, SequenceStorage};
-    /// struct Pool(u32);
-    /// // SAFETY: this name belongs to this type alone.
-    /// unsafe impl Face for Pool {
-    ///     const NAME: &'static core::ffi::CStr = c"doc.pool";
-    /// }
-    /// let (pool, storage) = (Pool(7), SequenceStorage::<1>::new());
-    /// let cache = storage.init(&Config::new(8, 1, &[Layer::flat()]))?;
-    /// cache.set_face(&pool)?;
-    /// assert_eq!(cache.retain()?.face::<Pool>()?.0, 7);
-    /// cache.drop_face::<Pool>()?;
-    /// assert!(cache.face::<Pool>().is_err());
-    /// # Ok::<(), kvcore::Error>(())
-    /// ```
-    ///
-    /// An object that goes before the cache does cannot be attached:
-    ///
-    /// ```compile_fail,E0597
-    /// # use kvcore::{Config, Face, Layer, SequenceStorage};
-    /// # struct Pool(u32);
-    /// # unsafe impl Face for Pool { const NAME: &'static core::ffi::CStr = c"doc.pool"; }
-    /// let storage = SequenceStorage::<1>::new();
-    /// let cache = storage.init(&Config::new(8, 1, &[Layer::flat()])).unwrap();
-    /// {
-    ///     let pool = Pool(7);
-    ///     cache.set_face(&pool).unwrap();
-    /// }
-    /// cache.face::<Pool>();
-    /// ```
-    pub fn set_face<F: Face>(&self, face: &'a F) -> Result<(), Error> {
-        observe(
-            check_name(F::NAME)
-                .and_then(|()| self.object().header().set_face(F::NAME, NonNull::from(face).cast(), None)),
-        )
-    }
-
-    /// The object attached under the face's name. O(faces).
-    ///
-    /// # Errors
-    /// `NotFound`, `Busy`.
-    ///
-    /// ```
-    /// # use kvcore::{Config, Error, Face, Layer, SequenceStorage};
-    /// # struct Pool(u32);
-    /// # unsafe impl Face for Pool { const NAME: &'static core::ffi::CStr = c"doc.pool"; }
-    /// # let storage = SequenceStorage::<1>::new();
-    /// let cache = storage.init(&Config::new(8, 1, &[Layer::flat()]))?;
-    /// assert_eq!(cache.face::<Pool>().err(), Some(Error::NotFound));
-    /// # Ok::<(), kvcore::Error>(())
-    /// ```
-    pub fn face<F: Face>(&self) -> Result<&'a F, Error> {
-        let object = observe(self.object().header().face(F::NAME))?;
-        // SAFETY: by `Face`'s contract only a `&'a F` was attached under this name.
-        Ok(unsafe { object.cast::<F>().as_ref() })
-    }
-
-    /// Takes a face off; references to the object stay good. O(faces).
-    ///
-    /// # Errors
-    /// `NotFound`, `Busy`.
-    ///
-    /// ```
-    /// # use kvcore::{Config, Error, Face, Layer, SequenceStorage};
-    /// # struct Pool(u32);
-    /// # unsafe impl Face for Pool { const NAME: &'static core::ffi::CStr = c"doc.pool"; }
-    /// # let storage = SequenceStorage::<1>::new();
-    /// let cache = storage.init(&Config::new(8, 1, &[Layer::flat()]))?;
-    /// assert_eq!(cache.drop_face::<Pool>(), Err(Error::NotFound));
-    /// # Ok::<(), kvcore::Error>(())
-    /// ```
-    pub fn drop_face<F: Face>(&self) -> Result<(), Error> {
-        observe(self.object().header().drop_face(F::NAME))
-    }
-}
-
-/// Refuses an empty name and one over the limit.
-pub(crate) fn check_name(name: &CStr) -> Result<(), Error> {
-    match name.count_bytes() {
-        1..=crate::limits::MAX_NAME => Ok(()),
-        _ => Err(Error::NameTooLong),
     }
 }
 
