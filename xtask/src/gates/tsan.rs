@@ -12,8 +12,8 @@ use crate::shell;
 
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
-/// Tests of one thread that take long, and tests that only compile.
-const OF_ONE_THREAD: &str = "exhaustive|shadow|cases|generate|compile_fail|freestanding|consumer";
+/// Tests of one thread that take long or whose signals ThreadSanitizer holds back, and tests that only compile.
+const OF_ONE_THREAD: &str = "interrupts|exhaustive|shadow|cases|generate|compile_fail|freestanding|consumer";
 
 /// A race that only code inside the library commits: two threads let it write to the same place.
 const RACE: &str = r"
