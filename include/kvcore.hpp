@@ -258,13 +258,14 @@ class span {
   /// An array; implicit.
   template <std::size_t N>
   constexpr span(T (&array)[N]) noexcept : data_(array), size_(N) {}
-  /// A container; implicit. A temporary one only gives read access, until the end of the full expression.
+  /// A container or view; implicit. A temporary container only gives read access, until the end of the full expression.
   template <class C, class P = decltype(std::declval<C&>().data()),
             class = decltype(static_cast<std::size_t>(std::declval<C&>().size())),
             class = std::enable_if_t<std::is_pointer_v<P> &&
                                      std::is_convertible_v<std::remove_pointer_t<P> (*)[], T (*)[]> &&
                                      !std::is_array_v<std::remove_reference_t<C>> &&
-                                     (std::is_lvalue_reference_v<C> || std::is_const_v<T>)>>
+                                     (std::is_lvalue_reference_v<C> || std::is_const_v<T> ||
+                                      std::is_same_v<decltype(std::declval<const C&>().data()), P>)>>
   constexpr span(C&& container) noexcept : data_(container.data()), size_(container.size()) {}
 
   constexpr T* data() const noexcept { return data_; }            ///< The first element.

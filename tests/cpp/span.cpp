@@ -56,6 +56,8 @@ TEST_CASE("a copy of a span is a span of the same elements, not of the span") {
 
 #if __cplusplus >= 202002L
 static_assert(converts<const int, std::span<int>> && !converts<int, std::span<const int>>);
+// A view says the same as a temporary.
+static_assert(converts<int, std::span<int>> && converts<int, const std::span<int>>);
 
 TEST_CASE("std::span goes both ways") {
   int array[] = {1, 2, 3};
