@@ -154,3 +154,46 @@ TEST_CASE("a group with the smaller window does not decide for the larger one") 
   CHECK_FALSE(tried.rewind(16));
   CHECK(tried.rewind(18));
 }
+
+// Of a step whose plan does not own its rows any more, or never did here, nobody knows when it was written.
+TEST_CASE("a step committed without a plan of its own takes rows, and is not counted on") {
+  const cache::CacheConfig six_rows = config(64, {4}, 3);
+  const auto refuses = [](cache::SequenceCache& tried, const cache::SeqStepPlan& plan) {
+    tried.commit(plan);
+    CHECK(tried.length() == 9);
+    CHECK_FALSE(tried.rewind(4));  // positions 1 and 2 gave their rows to 7 and 8
+    CHECK_FALSE(tried.rewind(8));  // whether 6 and 7 are there is not known
+    CHECK(tried.length() == 9);
+    CHECK(tried.rewind(0));
+  };
+  SUBCASE("planned before others took its rows") {
+    cache::SequenceCache tried(six_rows);
+    const auto early = tried.plan(0, 6, 3);
+    REQUIRE(step(tried, 1, 3));
+    REQUIRE(step(tried, 1, 3));
+    refuses(tried, early.value());
+  }
+  SUBCASE("planned by a fork") {
+    cache::SequenceCache tried(six_rows);
+    REQUIRE(step(tried, 1, 3));
+    REQUIRE(step(tried, 1, 3));
+    const cache::SequenceCache fork = tried;
+    refuses(tried, fork.plan(0, 6, 3).value());
+  }
+  SUBCASE("planned by the policy alone") {
+    cache::SequenceCache tried(six_rows);
+    REQUIRE(step(tried, 1, 3));
+    REQUIRE(step(tried, 1, 3));
+    refuses(tried, cache::RingPolicy(4, 3).plan(6, 3));
+  }
+  SUBCASE("and what is planned and committed afterwards counts again") {
+    cache::SequenceCache tried(six_rows);
+    REQUIRE(step(tried, 1, 3));
+    REQUIRE(step(tried, 1, 3));
+    tried.commit(cache::RingPolicy(4, 3).plan(6, 3));
+    REQUIRE(step(tried, 1, 3));
+    REQUIRE(step(tried, 1, 1));
+    CHECK(tried.rewind(12));
+    CHECK(tried.length() == 12);
+  }
+}

@@ -42,7 +42,7 @@ class BackendCache : public cache::SequenceCache, public PoolFace {
 
 static_assert(std::is_copy_constructible_v<cache::SequenceCache> && std::is_copy_assignable_v<cache::SequenceCache>);
 static_assert(std::is_move_constructible_v<cache::SequenceCache> && std::is_move_assignable_v<cache::SequenceCache>);
-static_assert(!std::is_convertible_v<cache::CacheConfig, cache::SequenceCache>);
+static_assert(std::is_convertible_v<cache::CacheConfig, cache::SequenceCache>);
 
 }  // namespace
 

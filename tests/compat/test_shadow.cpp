@@ -55,6 +55,8 @@ struct Branch {
   Pools pools;
   std::vector<int> stamps;                 // of each position below the length
   std::optional<cache::SeqStepPlan> late;  // carried out, not yet committed
+  std::vector<cache::SeqStepPlan> early;   // of each layer: planned, not yet carried out
+  int early_position = 0;
 
   Branch(const Model& model)
       : cache(config(model.capacity, model.windows, model.max_write)), pools(model.windows.size()) {}
@@ -184,7 +186,9 @@ class Wild {
 
   void operate() {
     Branch& branch = branches_[static_cast<std::size_t>(random_(static_cast<int>(branches_.size())))];
-    switch (random_(10)) {
+    switch (random_(12)) {
+      case 10: return plan_early(branch);
+      case 11: return carry_out_early(branch);
       case 0: return fork(branch);
       case 1: return query(branch);
       case 2: return carry_out(branch, random_(branch.cache.length() + 20), random_(2) == 0);
@@ -233,6 +237,28 @@ class Wild {
   // Of a step that was carried out some time ago.
   void commit_late(Branch& branch) {
     if (branch.late) branch.cache.commit(*branch.late);
+  }
+
+  // Plans a step, wherever it is, that may be carried out when others have taken its rows.
+  void plan_early(Branch& branch) {
+    const int position = random_(branch.cache.length() + 20), n = 1 + random_(model_.max_write);
+    std::vector<cache::SeqStepPlan> plans;
+    for (int layer = 0; layer < n_layers(); ++layer) {
+      const std::optional<cache::SeqStepPlan> plan = branch.cache.plan(layer, position, n);
+      if (!plan) return;
+      plans.push_back(*plan);
+    }
+    branch.early = plans;
+    branch.early_position = position;
+  }
+
+  void carry_out_early(Branch& branch) {
+    if (branch.early.empty()) return;
+    for (int layer = 0; layer < n_layers(); ++layer) {
+      branch.pools.write(layer, branch.early[static_cast<std::size_t>(layer)], branch.early_position, 0);
+    }
+    branch.cache.commit(branch.early.front());
+    branch.early.clear();
   }
 
   void rewind(Branch& branch) {

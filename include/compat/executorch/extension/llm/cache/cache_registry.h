@@ -139,7 +139,7 @@ class InstallGuard {
  public:
   /// A null cache is a fatal error. So is nothing else: with a full registry (`KVC_MAX_CACHES` entries) nothing is
   /// installed, and `set_option` says so.
-  explicit InstallGuard(std::shared_ptr<Cache> cache) {
+  InstallGuard(std::shared_ptr<Cache> cache) {
     ET_CHECK_MSG(cache != nullptr, "Cannot install a null cache");
     status_ = CacheRegistry::global().install(std::move(cache), session_);
   }

@@ -75,7 +75,7 @@ class RingPolicy : public LayoutPolicy {
 /// `valid` it refuses every step.
 class SequenceCache : public Cache, public SequenceControl, public SequencePlanner {
  public:
-  explicit SequenceCache(const CacheConfig& config) : core_(config) {}
+  SequenceCache(const CacheConfig& config) : core_(config) {}
 
   int capacity() const override { return core_.capacity(); }
   void clear() override { core_.rewind(0); }

@@ -84,6 +84,14 @@ class PositionSet {
     for (const Span& range : other.ranges_) add(range);
   }
 
+  void remove(const PositionSet& other) {
+    for (const Span& range : other.ranges_) remove(range);
+  }
+
+  void remove_displaced(const PositionSet& other, std::int64_t rows) {
+    for (const Span& range : other.ranges_) remove_displaced(range, rows);
+  }
+
  private:
   static std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
     return a / b - (a % b < 0 ? 1 : 0);
@@ -95,7 +103,9 @@ class PositionSet {
 /// The residency of one ring, for plans at any position, in any order, that may or may not be carried out.
 ///
 /// A plan is all that a cache hears before rows change. So from a plan on, whatever else stood in its rows is lost,
-/// and its own positions stand in them only when the plan was committed and no later one took the rows.
+/// and its own positions stand in them only when the plan was committed and no later one took the rows. Of a step that
+/// is committed without a plan that still has its rows (made by a fork, remembered, or taken over since) nobody knows
+/// when it was written: then neither it nor what stood there is certain.
 class RingResidency {
  public:
   explicit RingResidency(const Layout& layout) : layout_(layout) {}
@@ -110,8 +120,17 @@ class RingResidency {
     planned_.add(step);
   }
 
-  /// It was carried out.
-  void commit(Span step) { held_.add(planned_.within(step)); }
+  /// It was carried out, at some time since its plan.
+  void commit(Span step) {
+    if (step.end - step.begin > layout_.step_limit()) return;
+    const PositionSet certain = planned_.within(step);
+    PositionSet uncertain;
+    uncertain.add(step);
+    uncertain.remove(certain);
+    planned_.remove_displaced(uncertain, layout_.ring_rows());
+    held_.remove_displaced(uncertain, layout_.ring_rows());
+    held_.add(certain);
+  }
 
   /// Whether everything that a query at `length` sees is in its row.
   bool allows(std::int64_t length) const {
