@@ -2,7 +2,6 @@
 
 use core::ffi::{c_char, c_void};
 use core::mem::ManuallyDrop;
-use core::ptr::NonNull;
 
 use super::{
     KVC_KEY_BYTES, copy_key, kvc_cache_t, kvc_registry_t, kvc_status_t, object, pointer, put, read_key,
@@ -274,7 +273,7 @@ pub unsafe extern "C" fn kvc_session_close(session: *mut RawSession) -> kvc_stat
 pub unsafe extern "C" fn kvc_session_drop(session: *mut RawSession) {
     // SAFETY: by contract.
     let closed = unsafe { kvc_session_close(session) };
-    let Some(mut session) = NonNull::new(session).filter(|session| session.is_aligned()) else { return };
+    let Ok(mut session) = pointer(session) else { return };
     // SAFETY: by contract.
     let session = unsafe { session.as_mut() };
     if closed == Error::Busy.code() {
