@@ -45,6 +45,9 @@ typedef struct kvc_registry kvc_registry_t;
 // Most layers of a model.
 #define KVC_MAX_LAYERS 255u
 
+// Most sequences of a cell cache.
+#define KVC_MAX_SEQS 64u
+
 // A layer that keeps all history.
 #define KVC_LAYER_FLAT 0u
 
@@ -145,9 +148,9 @@ typedef struct {
   uint32_t n_layer_entries;
   // The layers; read during the call only.
   const kvc_layer_t *layers;
-  // Most tokens of a step; 0: each ring layer's own window, no bound for flat layers.
+  // Most tokens of a step; 0: each ring layer's own window, no bound for flat layers (cells: as many as the capacity).
   uint32_t max_write;
-  // Extra ring rows: rejected tokens that can be taken back.
+  // Extra ring rows (cells: positions kept beyond a window): rejected tokens that can be taken back.
   uint32_t rollback;
   // Positions that a sequence may reach; 0: no bound of its own.
   uint32_t max_context;
@@ -155,7 +158,7 @@ typedef struct {
   uint32_t initial_capacity;
   // Element type of the tensors, opaque here.
   int32_t kv_dtype;
-  // Most sequences (many-sequence kinds).
+  // Most sequences: 1 to `KVC_MAX_SEQS` (cells), 1 to 4096 (rows).
   uint32_t max_seqs;
   // Rows of a block (paged).
   uint32_t block_size;
@@ -285,8 +288,8 @@ typedef struct {
 
 // `kvc_external_t`: the functions of an external cache, each like the call of that name with the object in
 // place of the cache. A null entry answers `KVC_ERR_WRONG_KIND`. They run without any lock, in the thread of
-// the caller, and follow the rules of the calls: a status, and nothing changed on failure. The entries from
-// `batch_declare_step` on have their places for later versions: nothing calls them yet.
+// the caller, and follow the rules of the calls: a status, and nothing changed on failure. Arguments that every cache
+// refuses (null pointers, no tokens, arrays that overlap) do not reach them.
 typedef struct {
   // `sizeof(kvc_external_t)`; must match exactly.
   uint32_t struct_size;
@@ -460,6 +463,131 @@ typedef void (*kvc_event_fn)(void*, uint32_t, kvc_status_t, const char*);
 extern "C" {
 #endif // __cplusplus
 
+// Declares the next step, before any compute: the sequence of each of its `n_tokens` tokens. All of it is admitted or
+// nothing. A successful declaration replaces an earlier one, and cells that every window has passed, and no rewind
+// within `rollback` can need, are free (event `KVC_EVENT_EVICTED`); a refused one leaves everything as it is. A verb that
+// succeeds ends the step. The ids are read during the call only.
+// `KVC_ERR_INVALID_ARGUMENT` (also 0 tokens), `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`,
+// `KVC_ERR_BAD_SEQUENCE`, `KVC_ERR_STEP_TOO_LARGE` above `max_write`, `KVC_ERR_NEVER_FITS`, `KVC_ERR_OUT_OF_CAPACITY`,
+// `KVC_ERR_BUSY`. Any thread. O(tokens + sequences + cells freed), where only cells that windows have passed make room
+// O(rows / 32 * sequences); with the lock held (feature `critical-section`: interrupts off for as long; so with every
+// call whose cost names tokens, rows or sequences).
+//
+// Pointers are NULL or valid; `seq_ids` for `n_tokens` elements.
+kvc_status_t kvc_batch_declare_step(kvc_cache_t *cache,
+                                    const uint32_t *seq_ids,
+                                    uint32_t n_tokens);
+
+// Whether `n` more tokens of a sequence fit now, in steps of any size: into the free rows and those that windows
+// would let go of, and below `max_context`. `KVC_ERR_INVALID_ARGUMENT` (also 0 tokens), `KVC_ERR_STALE`,
+// `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`, `KVC_ERR_BAD_SEQUENCE`, `KVC_ERR_BUSY`. Any thread. O(groups), where
+// only cells that windows have passed make room O(rows / 32 * sequences), with the lock held.
+//
+// Pointers are NULL or valid.
+kvc_status_t kvc_batch_can_admit(const kvc_cache_t *cache,
+                                 uint32_t seq,
+                                 uint32_t n,
+                                 bool *out);
+
+// A new, empty sequence under the lowest free id. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`,
+// `KVC_ERR_WRONG_KIND`, `KVC_ERR_TABLE_FULL` with `max_seqs` sequences, `KVC_ERR_BUSY`. A verb. Any thread.
+// O(sequences), with the lock held.
+//
+// Pointers are NULL or valid.
+kvc_status_t kvc_batch_seq_new(kvc_cache_t *cache,
+                               uint32_t *out_seq);
+
+// A new sequence with the positions of `src` below `upto` (`KVC_UNBOUNDED`, or any number above the next position: all
+// of them). Cells are shared, nothing is copied; with private rows the backend copies what `kvc_rows_held` lists.
+// `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`, `KVC_ERR_BAD_SEQUENCE`,
+// `KVC_ERR_EVICTED` when a window has dropped what a sequence of `upto` tokens needs, `KVC_ERR_OUT_OF_CAPACITY`
+// (private rows), `KVC_ERR_TABLE_FULL`, `KVC_ERR_BUSY`. A verb. Any thread. O(rows + sequences), with the lock held.
+//
+// Pointers are NULL or valid.
+kvc_status_t kvc_batch_seq_clone(kvc_cache_t *cache,
+                                 uint32_t src,
+                                 uint32_t upto,
+                                 uint32_t *out_seq);
+
+// Takes positions `from .. to` out of a sequence (cells only); its id stays, and so do the others' shares of the
+// cells. None in the range is fine. `KVC_ERR_INVALID_ARGUMENT` (also `from` above `to`), `KVC_ERR_STALE`,
+// `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`, `KVC_ERR_BAD_SEQUENCE`, `KVC_ERR_EVICTED` for a tail whose removal would
+// need what a window has dropped, `KVC_ERR_BUSY`. A verb. Any thread. O(rows), with the lock held.
+//
+// The cache is NULL or valid.
+kvc_status_t kvc_batch_seq_remove(kvc_cache_t *cache,
+                                  uint32_t seq,
+                                  uint32_t from,
+                                  uint32_t to);
+
+// Ends a sequence: all of it and its id. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`,
+// `KVC_ERR_WRONG_KIND`, `KVC_ERR_BAD_SEQUENCE`, `KVC_ERR_BUSY`. A verb. Any thread. O(rows), with the lock held.
+//
+// The cache is NULL or valid.
+kvc_status_t kvc_batch_seq_release(kvc_cache_t *cache,
+                                   uint32_t seq);
+
+// Ends every other sequence. Statuses of `kvc_batch_seq_release`. A verb. Any thread. O(rows + sequences), with the
+// lock held.
+//
+// The cache is NULL or valid.
+kvc_status_t kvc_batch_seq_keep(kvc_cache_t *cache,
+                                uint32_t seq);
+
+// Moves positions `from .. to` of a sequence by `delta` (cells only). The keys in their rows have to be rotated
+// before the next step: see `kvc_cells_shifts`. None in the range, or `delta` 0, is fine. `KVC_ERR_INVALID_ARGUMENT`
+// (also `from` above `to`), `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`, `KVC_ERR_BAD_SEQUENCE`,
+// `KVC_ERR_SHARED` when another sequence owns one of the cells too, `KVC_ERR_BAD_POSITION` when one would end below 0,
+// beyond `max_context` or on a position that the sequence holds, `KVC_ERR_UNSUPPORTED` while a step's shifts are being
+// applied (until `kvc_cells_shifts_done`), `KVC_ERR_BUSY`. A verb. Any thread. O(rows), with the lock held.
+//
+// The cache is NULL or valid.
+kvc_status_t kvc_batch_seq_shift(kvc_cache_t *cache,
+                                 uint32_t seq,
+                                 uint32_t from,
+                                 uint32_t to,
+                                 int32_t delta);
+
+// Drops the positions of a sequence from `new_len` on. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`,
+// `KVC_ERR_WRONG_KIND`, `KVC_ERR_BAD_SEQUENCE`, `KVC_ERR_EVICTED` when a window has dropped what the next token would
+// need (never for 0), `KVC_ERR_CANNOT_GROW` above the next position, `KVC_ERR_BUSY`. A verb; it also cancels a step:
+// rewind each of its sequences to its old next position. Any thread. O(rows), with the lock held.
+//
+// The cache is NULL or valid.
+kvc_status_t kvc_batch_rewind(kvc_cache_t *cache,
+                              uint32_t seq,
+                              uint32_t new_len);
+
+// Tokens that a sequence holds now; with split pools, in the pool that holds most of them. `KVC_ERR_INVALID_ARGUMENT`,
+// `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`, `KVC_ERR_BAD_SEQUENCE`, `KVC_ERR_BUSY`. Any thread.
+// O(groups).
+//
+// Pointers are NULL or valid.
+kvc_status_t kvc_batch_seq_len(const kvc_cache_t *cache,
+                               uint32_t seq,
+                               uint32_t *out);
+
+// The position that a sequence goes on from: its highest one + 1, or 0. Eviction does not lower it. Statuses of
+// `kvc_batch_seq_len`. Any thread. O(groups).
+//
+// Pointers are NULL or valid.
+kvc_status_t kvc_batch_next_pos(const kvc_cache_t *cache,
+                                uint32_t seq,
+                                uint32_t *out);
+
+// The lowest position that a sequence holds now, in any pool; `KVC_UNBOUNDED` when it is empty. Statuses of
+// `kvc_batch_seq_len`. Any thread. O(groups).
+//
+// Pointers are NULL or valid.
+kvc_status_t kvc_batch_first_pos(const kvc_cache_t *cache, uint32_t seq, uint32_t *out);
+
+// Rows that are free now; with split pools, in the fullest of them. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`,
+// `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`, `KVC_ERR_BUSY`. Any thread. O(groups).
+//
+// Pointers are NULL or valid.
+kvc_status_t kvc_batch_free_rows(const kvc_cache_t *cache,
+                                 uint32_t *out);
+
 // Registers a builder under (backend id, kind): string constants of 1 to `KVC_MAX_NAME` bytes.
 // `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_NAME_TOO_LONG`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_ALREADY_EXISTS`,
 // `KVC_ERR_TABLE_FULL`, `KVC_ERR_BUSY`. Any thread. O(builders).
@@ -525,7 +653,8 @@ kvc_status_t kvc_sequence_register(kvc_registry_t *registry);
 // `KVC_ERR_INVALID_CONFIG`: no capacity; no layer, or more than `KVC_MAX_LAYERS`; a number of entries that is
 // neither 1 nor `n_layers`; an unknown layer kind; a ring without a window; a flat layer with a window or sinks,
 // or without a capacity; sinks that fill the capacity; a donor that does not stand before its sharer or has
-// another layout; more than `KVC_MAX_GROUPS` layer groups.
+// another layout; more than `KVC_MAX_GROUPS` layer groups; an unknown flag. The many-sequence kinds refuse more: see
+// `kvc_cells_size` and `kvc_rows_size`.
 //
 // Pointers are NULL or valid.
 kvc_status_t kvc_config_check(const kvc_config_t *config);
@@ -612,8 +741,9 @@ kvc_status_t kvc_external_init(void *storage,
                                void *object,
                                kvc_cache_t **out);
 
-// Empties a cache of any kind. Plans made before are stale. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`,
-// `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND` for an external cache without it, `KVC_ERR_BUSY`. Any thread. O(groups).
+// Empties a cache of any kind. Plans made before are stale, and all sequence ids are free. `KVC_ERR_INVALID_ARGUMENT`,
+// `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND` for an external cache without it, `KVC_ERR_BUSY`. Any thread.
+// O(groups); many-sequence kinds O(rows + sequences), with the lock held.
 //
 // The cache is NULL or valid.
 kvc_status_t kvc_clear(kvc_cache_t *cache);
@@ -626,6 +756,107 @@ kvc_status_t kvc_clear(kvc_cache_t *cache);
 // Pointers are NULL or valid.
 kvc_status_t kvc_capacity(const kvc_cache_t *cache,
                           uint32_t *out);
+
+// Bytes of storage that a cell cache of this config wants. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_INVALID_CONFIG` (as
+// `kvc_config_check`, and: `capacity` is `KVC_UNBOUNDED`; `max_seqs` is not 1 to `KVC_MAX_SEQS`). Any thread.
+// O(layers).
+//
+// Pointers are NULL or valid.
+kvc_status_t kvc_cells_size(const kvc_config_t *config,
+                            size_t *out);
+
+// Builds a cell cache in `size` bytes of storage aligned to `KVC_ALIGN`, with one reference for the caller.
+// `capacity`: cells of a pool; one pool serves all layers, or with `KVC_SPLIT_POOLS` one each layer group.
+// `max_write`: most tokens of a step, all sequences together (0: as many as the capacity). `rollback`: positions kept
+// beyond a window. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_INVALID_CONFIG`, `KVC_ERR_BUFFER_TOO_SMALL`. Any thread.
+// O(size).
+//
+// Pointers are NULL or valid; the storage stays, used by nobody else, until the cache ended.
+kvc_status_t kvc_cells_init(void *storage,
+                            size_t size,
+                            const kvc_config_t *config,
+                            kvc_cache_t **out);
+
+// Places the declared step: token `i` at position `positions[i]` of its sequence goes to row `cells[i]` of the layer's
+// pool. The first call places for all layers; every further one, of the same or another layer, with the same positions
+// gets the same placement. From then on the tokens count. Positions rise in each sequence; gaps are legal. Both arrays
+// have `n` elements and must not overlap; they are used during the call only.
+// `KVC_ERR_INVALID_ARGUMENT` (also 0 tokens, and arrays that overlap), `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`,
+// `KVC_ERR_WRONG_KIND`, `KVC_ERR_BAD_LAYER`, `KVC_ERR_NO_STEP` (nothing declared, another number of tokens, or other
+// positions than those placed), `KVC_ERR_BAD_POSITION` below a sequence's next position,
+// `KVC_ERR_OUT_OF_CAPACITY` from `max_context` on, `KVC_ERR_BUSY`. Any thread. O(tokens * log(rows)), with the lock held.
+//
+// Pointers are NULL or valid; `positions` and `cells` for `n` elements.
+kvc_status_t kvc_cells_place_step(kvc_cache_t *cache,
+                                  uint32_t layer,
+                                  const uint32_t *positions,
+                                  uint32_t n,
+                                  uint32_t *cells,
+                                  kvc_cell_step_t *out);
+
+// Writes the attention mask of the placed step for a layer, one byte a column (1: attend): `n_tokens` rows of
+// `row_stride` bytes, column `j` for row `j` of the pool; columns from `read_len` on are 0. `KVC_ERR_INVALID_ARGUMENT`,
+// `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`, `KVC_ERR_BAD_LAYER`, `KVC_ERR_NO_STEP` before a placement,
+// `KVC_ERR_BUFFER_TOO_SMALL` for a stride below `read_len` or `size` below `n_tokens * row_stride`, `KVC_ERR_BUSY`. Any
+// thread. O(tokens * `row_stride`), with the lock held.
+//
+// Pointers are NULL or valid; `out` for `size` bytes.
+kvc_status_t kvc_cells_mask_bytes(kvc_cache_t *cache,
+                                  uint32_t layer,
+                                  uint8_t *out,
+                                  size_t size,
+                                  size_t row_stride);
+
+// Writes the attention mask of the placed step for a layer, one bit a column: column `j` is bit `j % 32` of word
+// `j / 32` of its row; `n_tokens` rows of `row_words` words. Otherwise as `kvc_cells_mask_bytes`, with words in place
+// of bytes.
+//
+// Pointers are NULL or valid; `out` for `words` words.
+kvc_status_t kvc_cells_mask_bits(kvc_cache_t *cache,
+                                 uint32_t layer,
+                                 uint32_t *out,
+                                 size_t words,
+                                 size_t row_words);
+
+// Lists the pending shifts of a layer's pool, runs of rows in ascending order: rotate the keys in them by `delta`
+// positions, on every layer, before the writes of the next step; then call `kvc_cells_shifts_done`. Once a declared
+// step's list was read, shifts and defragmentation are refused until then; a forward that failed while it applied
+// them requires `kvc_clear`. `*n`: how many there are. `out` may be NULL with `cap` 0. `KVC_ERR_INVALID_ARGUMENT`,
+// `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`, `KVC_ERR_BAD_LAYER`, `KVC_ERR_BUFFER_TOO_SMALL` for `cap`
+// below the number, which `*n` then tells, `KVC_ERR_BUSY`. Any thread. O(rows), with the lock held.
+//
+// Pointers are NULL or valid; `out` for `cap` elements.
+kvc_status_t kvc_cells_shifts(kvc_cache_t *cache,
+                              uint32_t layer,
+                              kvc_shift_t *out,
+                              uint32_t cap,
+                              uint32_t *n);
+
+// The pending shifts were applied on every layer: forgets them. None pending is fine. `KVC_ERR_INVALID_ARGUMENT`,
+// `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`, `KVC_ERR_BUSY`. Any thread. O(rows), with the lock held.
+//
+// The cache is NULL or valid.
+kvc_status_t kvc_cells_shifts_done(kvc_cache_t *cache);
+
+// Moves tokens from the highest rows of a layer's pool into the lowest free ones, at most `cap` moves at a time, and
+// lists the moves: carry them out in the given order, for every layer of the pool, before the next step. Source and
+// target of a move never overlap. `*n` 0: there was nothing to move, the pool is compact (or `cap` is 0, when `out` may
+// be NULL). `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`, `KVC_ERR_BAD_LAYER`,
+// `KVC_ERR_UNSUPPORTED` while a step's shifts are being applied, `KVC_ERR_BUSY`. A verb. Any thread. O(rows *
+// sequences), with the lock held.
+//
+// Pointers are NULL or valid; `out` for `cap` elements.
+kvc_status_t kvc_cells_defrag(kvc_cache_t *cache,
+                              uint32_t layer,
+                              kvc_move_t *out,
+                              uint32_t cap,
+                              uint32_t *n);
+
+// Registers the built-in cell cache: backend id "kvcore", kind "cells". Statuses of `kvc_builder_register`. Any thread.
+// O(builders).
+//
+// The registry is NULL or valid.
+kvc_status_t kvc_cells_register(kvc_registry_t *registry);
 
 // Plans a step by arithmetic alone: any position, no cache, no end to the pool. `max_write` 0: the layer's window.
 // `KVC_ERR_INVALID_ARGUMENT` (also 0 tokens, or positions over 32 bits), `KVC_ERR_INVALID_CONFIG` for a layer that
@@ -792,6 +1023,64 @@ kvc_status_t kvc_session_close(kvc_session_t *session);
 // As `kvc_session_close`.
 void kvc_session_drop(kvc_session_t *session);
 
+// Bytes of storage that a private-row cache of this config wants. `KVC_ERR_INVALID_ARGUMENT`,
+// `KVC_ERR_INVALID_CONFIG` (as `kvc_config_check`, and: `capacity` is `KVC_UNBOUNDED`; `max_seqs` is not 1 to 4096).
+// Any thread. O(layers).
+//
+// Pointers are NULL or valid.
+kvc_status_t kvc_rows_size(const kvc_config_t *config,
+                           size_t *out);
+
+// Builds a private-row cache in `size` bytes of storage aligned to `KVC_ALIGN`, with one reference for the caller.
+// `capacity`: rows that all sequences together may hold; `max_write`, `rollback` and `max_context` are each
+// sequence's. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_INVALID_CONFIG`, `KVC_ERR_BUFFER_TOO_SMALL`. Any thread. O(size).
+//
+// Pointers are NULL or valid; the storage stays, used by nobody else, until the cache ended.
+kvc_status_t kvc_rows_init(void *storage,
+                           size_t size,
+                           const kvc_config_t *config,
+                           kvc_cache_t **out);
+
+// Places the declared step and plans it for a layer: one span for each run of tokens of the same sequence, in the
+// order of the tokens. Rows of a span's plan are those of that sequence's own pool of the layer. The first call counts
+// for all layers; every further one with the same positions gets the plans of its own layer. There is no commit. Rows
+// that the step writes over are given up now (event `KVC_EVENT_EVICTED`).
+// `*n_spans`: how many there are. `positions` has `n` elements; the arrays must not overlap and are used during the
+// call only; `out` may be NULL with `cap` 0. `KVC_ERR_INVALID_ARGUMENT` (also 0 tokens, and arrays that overlap),
+// `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`, `KVC_ERR_BAD_LAYER`, `KVC_ERR_NO_STEP` (nothing declared,
+// another number of tokens, or other positions than those placed), `KVC_ERR_BAD_POSITION` unless positions go on from
+// each sequence's length, `KVC_ERR_BUFFER_TOO_SMALL` for `cap` below the number of spans, which `*n_spans` then tells
+// (nothing is placed), `KVC_ERR_BUSY`. Any thread. O(tokens), with the lock held.
+//
+// Pointers are NULL or valid; `positions` for `n` elements, `out` for `cap`.
+kvc_status_t kvc_rows_place_step(kvc_cache_t *cache,
+                                 uint32_t layer,
+                                 const uint32_t *positions,
+                                 uint32_t n,
+                                 kvc_span_t *out,
+                                 uint32_t cap,
+                                 uint32_t *n_spans);
+
+// Lists the rows of a sequence's own pool of a layer that hold what its next token can see, at most 3 runs, oldest
+// first. After `kvc_batch_seq_clone` this is what to copy to the clone: each row to the row of the same index.
+// `*n`: how many runs. `out` may be NULL with `cap` 0. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`,
+// `KVC_ERR_WRONG_KIND` (also for an external cache), `KVC_ERR_BAD_LAYER`, `KVC_ERR_BAD_SEQUENCE`,
+// `KVC_ERR_BUFFER_TOO_SMALL` for `cap` below the number, which `*n` then tells, `KVC_ERR_BUSY`. Any thread. O(1).
+//
+// Pointers are NULL or valid; `out` for `cap` elements.
+kvc_status_t kvc_rows_held(const kvc_cache_t *cache,
+                           uint32_t layer,
+                           uint32_t seq,
+                           kvc_run_t *out,
+                           uint32_t cap,
+                           uint32_t *n);
+
+// Registers the built-in private-row cache: backend id "kvcore", kind "rows". Statuses of `kvc_builder_register`. Any
+// thread. O(builders).
+//
+// The registry is NULL or valid.
+kvc_status_t kvc_rows_register(kvc_registry_t *registry);
+
 // Bytes of storage that a one-sequence cache of this config wants. `KVC_ERR_INVALID_ARGUMENT`,
 // `KVC_ERR_INVALID_CONFIG`. Any thread. O(layers).
 //
@@ -885,6 +1174,50 @@ uint32_t kvc_abi_version(void);
 //
 // The hook accepts `ctx`, from any thread that calls the library, until it is replaced.
 void kvc_set_event_hook(kvc_event_fn hook, void *ctx);
+
+// Writes the position of each node of a token tree: `base`, the position of the step's first row, and the node's depth.
+// `parents[i]` is the node that node `i` continues, one before it, or -1 for a child of the committed prefix; a tree has
+// 1 to 256 nodes. `KVC_ERR_INVALID_ARGUMENT` (also parents that are no tree, a position over 32 bits, and arrays that
+// overlap). Any thread. O(`n`); where `base + n` passes 32 bits, O(`n` * depth).
+//
+// Pointers are NULL or valid for `n` elements.
+kvc_status_t kvc_tree_positions(const int32_t *parents,
+                                uint32_t n,
+                                uint32_t base,
+                                uint32_t *out);
+
+// Writes the interval of each node of a token tree, for kernels that take intervals in place of a mask: node `i` sees
+// node `j` of the same step iff `pre[j] <= pre[i] < end[j]`. `pre` numbers the nodes depth first, siblings by their
+// index; `end` is the number behind the last descendant. A window is not in it: one that is smaller than the tree is
+// deep hides ancestors that lie `window` levels up or more. `parents` as for `kvc_tree_positions`.
+// `KVC_ERR_INVALID_ARGUMENT` (also parents that are no tree, and arrays that overlap). Any thread. O(`n`).
+//
+// Pointers are NULL or valid for `n` elements.
+kvc_status_t kvc_tree_intervals(const int32_t *parents,
+                                uint32_t n,
+                                uint16_t *pre,
+                                uint16_t *end);
+
+// Lists the moves of rows that make the accepted path of a token tree contiguous: the path to `leaf`, its `k`-th node
+// moved to `rows[k]`. `rows` are the `n` rows that the step wrote in a pool, in order, no row twice (that is not
+// checked); `parents` as for `kvc_tree_positions`. Carry the moves out in the given order, once in every pool (a layer
+// that shares rows has none of its own), then commit `*accepted` tokens (private rows: rewind to that many tokens of
+// the step): the leaf's depth + 1, or 0, and no moves, with `leaf` -1. No row is overwritten before it was read.
+// Source and target of a move may overlap, and then the target lies below the source: copy row by row in ascending
+// order, or with `memmove`. `*n_moves`: how many moves there are, never more than tokens accepted. `out` may be NULL
+// with `cap` 0. `KVC_ERR_INVALID_ARGUMENT` (also parents that are no tree, a leaf that is neither -1 nor a node, and
+// arrays that overlap), `KVC_ERR_BUFFER_TOO_SMALL` for `cap` below the number of moves, which `*n_moves` then tells.
+// Any thread. O(`n`).
+//
+// Pointers are NULL or valid; `rows` and `parents` for `n` elements, `out` for `cap`.
+kvc_status_t kvc_tree_moves(const uint32_t *rows,
+                            const int32_t *parents,
+                            uint32_t n,
+                            int32_t leaf,
+                            kvc_move_t *out,
+                            uint32_t cap,
+                            uint32_t *n_moves,
+                            uint32_t *accepted);
 
 // Where a uint64_t may be aligned to 4 bytes (i386), the compiler is asked for KVC_ALIGN.
 #if defined(__GNUC__)

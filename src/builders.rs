@@ -11,12 +11,17 @@ use crate::registry::{Registry, Tables};
 use crate::shared::builder::{BuildCache, Builder};
 use crate::shared::handle::CacheRef;
 use crate::shared::raw::RawConfig;
+use crate::shared::storage::batch::{cells_in_quietly, cells_size, rows_in_quietly, rows_size};
 use crate::shared::storage::{sequence_in_quietly, sequence_size};
 
 /// The backend id of the built-in kinds.
 pub const BUILT_IN: &CStr = c"kvcore";
 /// The kind of [`SequenceBuilder`].
 pub const SEQUENCE: &CStr = c"sequence";
+/// The kind of [`CellsBuilder`].
+pub const CELLS: &CStr = c"cells";
+/// The kind of [`RowsBuilder`].
+pub const ROWS: &CStr = c"rows";
 
 /// What a builder is found by.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -65,6 +70,60 @@ impl BuildCache for SequenceBuilder {
     }
 }
 
+/// Builds plain cell caches.
+///
+/// ```
+/// use kvcore::{BuildCache, Config, Layer, CellsBuilder};
+/// let layers = [Layer::flat()];
+/// let config = Config { max_seqs: 4, ..Config::new(64, 1, &layers) };
+/// assert_eq!(CellsBuilder.size(&config)?, kvcore::cells_size(&config)?);
+/// # Ok::<(), kvcore::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct CellsBuilder;
+
+impl BuildCache for CellsBuilder {
+    fn size(&self, config: &Config<'_>) -> Result<usize, Error> {
+        cells_size(config)
+    }
+
+    fn build<'s>(
+        &self,
+        config: &Config<'_>,
+        storage: &'s mut [MaybeUninit<u64>],
+    ) -> Result<CacheRef<'s>, Error> {
+        cells_in_quietly(storage, config)
+    }
+}
+
+/// Builds plain private-row caches.
+///
+/// ```
+/// use kvcore::{BuildCache, Config, Layer, RowsBuilder};
+/// let layers = [Layer::flat()];
+/// let config = Config { max_seqs: 4, ..Config::new(64, 1, &layers) };
+/// assert_eq!(RowsBuilder.size(&config)?, kvcore::rows_size(&config)?);
+/// # Ok::<(), kvcore::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct RowsBuilder;
+
+impl BuildCache for RowsBuilder {
+    fn size(&self, config: &Config<'_>) -> Result<usize, Error> {
+        rows_size(config)
+    }
+
+    fn build<'s>(
+        &self,
+        config: &Config<'_>,
+        storage: &'s mut [MaybeUninit<u64>],
+    ) -> Result<CacheRef<'s>, Error> {
+        rows_in_quietly(storage, config)
+    }
+}
+
 impl<'a> Registry<'a> {
     /// Registers a builder. O(builders).
     ///
@@ -107,6 +166,48 @@ impl<'a> Registry<'a> {
     /// The same, quietly.
     pub(crate) fn add_sequence(&self) -> Result<(), Error> {
         self.add_builder(BuilderId { backend: BUILT_IN, kind: SEQUENCE }, Builder::of(&SequenceBuilder))
+    }
+
+    /// Registers the built-in cell cache under [`BUILT_IN`] and [`CELLS`]. O(builders).
+    ///
+    /// # Errors
+    /// As [`Registry::register_builder`].
+    ///
+    /// ```
+    /// use kvcore::{BUILT_IN, CELLS, Registry};
+    /// let registry = Registry::new();
+    /// registry.register_cells()?;
+    /// assert_eq!(registry.kind_at(BUILT_IN, 0)?, CELLS);
+    /// # Ok::<(), kvcore::Error>(())
+    /// ```
+    pub fn register_cells(&self) -> Result<(), Error> {
+        observe(self.add_cells())
+    }
+
+    /// The same, quietly.
+    pub(crate) fn add_cells(&self) -> Result<(), Error> {
+        self.add_builder(BuilderId { backend: BUILT_IN, kind: CELLS }, Builder::of(&CellsBuilder))
+    }
+
+    /// Registers the built-in private-row cache under [`BUILT_IN`] and [`ROWS`]. O(builders).
+    ///
+    /// # Errors
+    /// As [`Registry::register_builder`].
+    ///
+    /// ```
+    /// use kvcore::{BUILT_IN, ROWS, Registry};
+    /// let registry = Registry::new();
+    /// registry.register_rows()?;
+    /// assert_eq!(registry.kind_at(BUILT_IN, 0)?, ROWS);
+    /// # Ok::<(), kvcore::Error>(())
+    /// ```
+    pub fn register_rows(&self) -> Result<(), Error> {
+        observe(self.add_rows())
+    }
+
+    /// The same, quietly.
+    pub(crate) fn add_rows(&self) -> Result<(), Error> {
+        self.add_builder(BuilderId { backend: BUILT_IN, kind: ROWS }, Builder::of(&RowsBuilder))
     }
 
     /// The same, quietly.

@@ -10,6 +10,11 @@ use crate::limits::{MAX_GROUPS, MAX_LAYERS, UNBOUNDED};
 /// Rows a growing pool starts with, if the config does not say.
 pub const DEFAULT_INITIAL_CAPACITY: u32 = 512;
 
+/// Flag: a pool of cells for each layer group, so that a full layer does not keep a windowed layer's cells.
+pub const SPLIT_POOLS: u32 = 1;
+/// Flag: cells that every window has passed stay until they are removed.
+pub const KEEP_CELLS: u32 = 2;
+
 /// One config for every kind of cache; a kind ignores what is not its own.
 ///
 /// ```
@@ -45,7 +50,7 @@ pub struct Config<'l> {
     pub max_blocks_per_seq: u32,
     /// Blocks kept free at admission (paged).
     pub watermark: u32,
-    /// Bits that choose behaviour (many-sequence kinds).
+    /// [`SPLIT_POOLS`], [`KEEP_CELLS`] (cells).
     pub flags: u32,
     /// Handed to a builder untouched.
     pub user: *const c_void,
@@ -86,7 +91,8 @@ impl<'l> Config<'l> {
     /// `InvalidConfig` for: no capacity, no layer or more than [`MAX_LAYERS`], a number of entries that is
     /// neither 1 nor the number of layers, an unknown layer kind, a ring without a window, a flat layer
     /// with one or without a capacity, sinks that fill the capacity, a donor that does not stand before
-    /// its sharer or has another layout, more than [`MAX_GROUPS`] layer groups.
+    /// its sharer or has another layout, more than [`MAX_GROUPS`] layer groups, an unknown flag. The many-sequence
+    /// kinds refuse more: see [`crate::cell_words`] and [`crate::rows_words`].
     ///
     /// ```
     /// use kvcore::{Config, Error, Layer, UNBOUNDED};
@@ -98,7 +104,8 @@ impl<'l> Config<'l> {
         let n_layers = self.n_layers as usize;
         let entries = self.layers.len();
         let counted = layers.contains(&n_layers) && (entries == 1 || entries == n_layers);
-        if self.capacity == 0 || !counted {
+        let unknown = self.flags & !(SPLIT_POOLS | KEEP_CELLS);
+        if self.capacity == 0 || !counted || unknown != 0 {
             return Err(Error::InvalidConfig);
         }
         for (index, layer) in self.layers.iter().enumerate() {

@@ -92,6 +92,12 @@ impl Layout {
         self.window == 0
     }
 
+    /// The first position outside the sinks that a query at `position` sees.
+    pub(crate) fn first_seen(&self, position: u32) -> u32 {
+        // No window lets it see everything.
+        position.saturating_sub(self.window.wrapping_sub(1)).max(self.sinks)
+    }
+
     /// Place in the ring of a position, or of the first ring position for one among the sinks.
     pub(crate) const fn index(&self, position: u32) -> u32 {
         // A layout has at least one ring row; `checked_rem` spares the panic of a division by zero.

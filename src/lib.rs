@@ -19,9 +19,11 @@ compile_error!(
 compile_error!("this core has no compare-and-swap: add feature `critical-section`");
 
 pub mod batch;
+mod bitset;
 pub mod builders;
 #[cfg(feature = "capi")]
 pub mod capi;
+pub mod cells;
 pub mod config;
 pub mod error;
 pub mod event;
@@ -37,13 +39,15 @@ pub mod pool;
 pub mod porting {}
 pub mod registry;
 mod residency;
+pub mod rows;
 pub mod sequence;
 pub mod session;
 mod shared;
-mod tree;
+pub mod tree;
 
 pub use batch::{CellStep, Move, Shift, Span};
-pub use builders::{BUILT_IN, SEQUENCE, SequenceBuilder};
+pub use builders::{BUILT_IN, CELLS, CellsBuilder, ROWS, RowsBuilder, SEQUENCE, SequenceBuilder};
+pub use cells::{CellCache, CellInner, cell_words};
 pub use config::Config;
 pub use error::Error;
 pub use event::{Event, Hook, set_event_hook};
@@ -53,14 +57,18 @@ pub use mask::Columns;
 pub use name::Key;
 pub use plan::{MASK_CAUSAL, MASK_EXPLICIT, MASK_NONE, MASK_WINDOW, Run, SeqPlan};
 pub use registry::{Registry, unique_key};
+pub use rows::{RowsCache, RowsInner, rows_words};
 pub use sequence::{SequenceCache, SequenceInner, SequenceView};
 pub use session::Session;
 pub use shared::builder::BuildCache;
+pub use shared::cells::KIND_CELLS;
 pub use shared::face::Face;
 pub use shared::foreign::{ExternalCache, ExternalStorage};
 pub use shared::handle::CacheRef;
 pub use shared::header::Header;
+pub use shared::rows::KIND_ROWS;
 pub use shared::sequence::KIND_SEQUENCE;
+pub use shared::storage::batch::{cells_in, cells_size, rows_in, rows_size};
 pub use shared::storage::{SequenceStorage, sequence_in, sequence_size};
 #[doc(hidden)]
 pub use shared::{external::ExternalTable, raw::RawConfig};

@@ -22,6 +22,8 @@ pub const MAX_GROUPS: usize = 8;
 pub const MAX_FACES: usize = 4;
 /// Most layers of a model.
 pub const MAX_LAYERS: usize = 255;
+/// Most sequences of a cell cache.
+pub const MAX_SEQS: usize = 64;
 /// Most nodes of a token tree.
 pub const MAX_TREE: usize = 256;
 /// A capacity that only windows bound.

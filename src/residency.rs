@@ -18,7 +18,7 @@ use crate::limits::UNBOUNDED;
 #[repr(C)]
 pub(crate) struct Residency {
     /// First resident ring position at the last rewind; never among the sinks.
-    lo: u32,
+    pub(crate) lo: u32,
     /// A position whose ring index is 0, not above that of any step to come.
     round: u32,
 }
@@ -27,6 +27,11 @@ impl Residency {
     /// Nothing held, nothing lost.
     pub(crate) const fn new(layout: &Layout) -> Self {
         Self { lo: layout.sinks, round: layout.sinks }
+    }
+
+    /// From its `lo` alone, for whom no index is asked: the round is not kept.
+    pub(crate) const fn from_lo(lo: u32) -> Self {
+        Self { lo, round: lo }
     }
 
     /// Ring index of the first position of a step; steps go forward until the next rewind.
@@ -55,7 +60,7 @@ impl Residency {
     }
 
     /// First resident ring position after steps up to `reach`.
-    fn lo(self, layout: &Layout, reach: u32) -> u32 {
+    pub(crate) fn lo(self, layout: &Layout, reach: u32) -> u32 {
         self.lo.max(reach.saturating_sub(layout.ring))
     }
 
@@ -64,7 +69,7 @@ impl Residency {
         if layout.is_flat() {
             return true;
         }
-        let from = length.saturating_sub(layout.window - 1).max(layout.sinks);
+        let from = layout.first_seen(length);
         from >= length || from >= self.lo(layout, reach)
     }
 

@@ -7,11 +7,12 @@ mod step;
 mod steps;
 
 pub use group::{LayerSlot, LayerTable};
+pub(crate) use step::epoch_after;
 
 use crate::config::Config;
 use crate::error::Error;
 use crate::layer::{Layer, LayerInfo};
-use crate::layout::step_limit;
+use crate::layout::{Layout, step_limit};
 use crate::limits::{MAX_GROUPS, UNBOUNDED};
 use group::Group;
 use step::{PENDING, Step};
@@ -28,7 +29,7 @@ pub struct SequenceInner<L: ?Sized> {
     kv_dtype: i32,
     pub(crate) n_layers: u32,
     /// Most tokens of a step: the smallest limit of any layer.
-    step_limit: u32,
+    pub(crate) step_limit: u32,
     /// Positions that the whole model can reach.
     bound: u32,
     /// How far steps went, at least to where a step loses nothing in any group; see [`Residency`].
@@ -64,22 +65,7 @@ pub type SequenceView = SequenceInner<[LayerSlot]>;
 impl<const N: usize> SequenceInner<[LayerSlot; N]> {
     /// A cache of nothing: every call on it is refused until it is configured. All of its bytes are zero
     /// or padding.
-    pub(crate) const BLANK: Self = Self {
-        capacity: 0,
-        max_write: 0,
-        rollback: 0,
-        max_context: 0,
-        initial_capacity: 0,
-        kv_dtype: 0,
-        n_layers: 0,
-        step_limit: 0,
-        bound: 0,
-        reach: 0,
-        length: 0,
-        step: Step { position: 0, n_tokens: 0, accepted: 0, epoch: 0 },
-        groups: heapless::Vec::new(),
-        layers: [LayerSlot { group: 0, shares_with: 0 }; N],
-    };
+    pub(crate) const BLANK: Self = Self::blank([LayerSlot { group: 0, shares_with: 0 }; N]);
 
     /// An empty cache. O(layers).
     ///
@@ -133,20 +119,38 @@ impl<const N: usize> SequenceInner<[LayerSlot; N]> {
     }
 }
 
+impl<L> SequenceInner<L> {
+    /// A cache of nothing over a layer table.
+    pub(crate) const fn blank(layers: L) -> Self {
+        Self {
+            capacity: 0,
+            max_write: 0,
+            rollback: 0,
+            max_context: 0,
+            initial_capacity: 0,
+            kv_dtype: 0,
+            n_layers: 0,
+            step_limit: 0,
+            bound: 0,
+            reach: 0,
+            length: 0,
+            step: Step { position: 0, n_tokens: 0, accepted: 0, epoch: 0 },
+            groups: heapless::Vec::new(),
+            layers,
+        }
+    }
+}
+
 impl<L: ?Sized + LayerTable> SequenceInner<L> {
     /// Builds the cache in place, from a blank one and a config that was checked.
     pub(crate) fn configure(&mut self, config: &Config<'_>) -> Result<(), Error> {
-        let slots = self.layers.slots_mut();
-        if slots.len() < config.n_layers as usize {
-            return Err(Error::BufferTooSmall);
-        }
         self.step_limit = UNBOUNDED;
         let mut most_rows = 0;
-        for (slot, layer) in slots.iter_mut().zip(config.each_layer()) {
+        for (index, layer) in config.each_layer().enumerate() {
             let known = self.groups.iter().position(|group| group.layer().same_group(layer));
             // A group number is below MAX_GROUPS, a donor below MAX_LAYERS: both fit.
-            slot.group = known.unwrap_or(self.groups.len()) as u8;
-            slot.shares_with = layer.shares_with as u8;
+            let group = known.unwrap_or(self.groups.len()) as u8;
+            self.layers.set(index, group, layer.shares_with as u8).ok_or(Error::BufferTooSmall)?;
             if known.is_none() {
                 let group = Group::new(config.layout(layer)?, layer);
                 most_rows = most_rows.max(group.layout.rows());
@@ -240,7 +244,7 @@ impl<L: ?Sized + LayerTable> SequenceInner<L> {
     /// ```
     pub fn layer(&self, layer: u32) -> Result<LayerInfo, Error> {
         let (group_index, group) = self.group_of(layer)?;
-        let shares_with = self.layers.slots().get(layer as usize).map_or(0, |slot| slot.shares_with.into());
+        let shares_with = self.layers.shares_with(layer as usize).into();
         let layer = Layer { shares_with, ..group.layer() };
         let max_write = step_limit(&layer, self.max_write).min(self.capacity);
         Ok(LayerInfo { layer, group: group_index, rows: group.layout.rows(), max_write })
@@ -250,9 +254,19 @@ impl<L: ?Sized + LayerTable> SequenceInner<L> {
         if layer >= self.n_layers {
             return Err(Error::BadLayer);
         }
-        let slot = self.layers.slots().get(layer as usize).ok_or(Error::BadLayer)?;
-        let group = self.groups.get(slot.group as usize).ok_or(Error::BadLayer)?;
-        Ok((slot.group.into(), group))
+        let index = self.layers.group(layer as usize).ok_or(Error::BadLayer)?;
+        let group = self.groups.get(index as usize).ok_or(Error::BadLayer)?;
+        Ok((index.into(), group))
+    }
+
+    /// The group of a layer and its layout.
+    pub(crate) fn layout_of(&self, layer: u32) -> Result<(u32, Layout), Error> {
+        self.group_of(layer).map(|(index, group)| (index, group.layout))
+    }
+
+    /// The layouts, in the order of the groups.
+    pub(crate) fn layouts(&self) -> impl Iterator<Item = Layout> {
+        self.groups.iter().map(|group| group.layout)
     }
 
     /// The end up to which the next step may go without losing a position of any group.

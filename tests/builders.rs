@@ -6,7 +6,10 @@ use std::mem::MaybeUninit;
 use std::sync::Mutex;
 
 use kvcore::limits::{MAX_BUILDERS, MAX_NAME};
-use kvcore::{BUILT_IN, BuildCache, CacheRef, Config, Error, Layer, Registry, SEQUENCE, SequenceBuilder};
+use kvcore::{
+    BUILT_IN, BuildCache, CELLS, CacheRef, Config, Error, KIND_CELLS, KIND_ROWS, Layer, ROWS, Registry,
+    SEQUENCE, SequenceBuilder,
+};
 
 const FLAT: [Layer; 1] = [Layer::flat()];
 
@@ -37,6 +40,33 @@ fn the_built_in_kind_is_registered_on_request() {
     assert_eq!((cache.capacity(), cache.plan(0, 0, 2).map(|plan| plan.read_len)), (Ok(64), Ok(2)));
     let other = Registry::new();
     assert_eq!(other.builder_size(BUILT_IN, SEQUENCE, &config()), Err(Error::NotFound), "each has its own");
+}
+
+#[test]
+fn the_many_sequence_kinds_are_registered_on_request() {
+    let registry = Registry::new();
+    let config = Config { max_seqs: 3, ..config() };
+    assert_eq!((registry.register_cells(), registry.register_rows()), (Ok(()), Ok(())));
+    assert_eq!(registry.register_cells(), Err(Error::AlreadyExists));
+    assert_eq!(registry.register_rows(), Err(Error::AlreadyExists));
+    assert_eq!((CELLS, ROWS), (c"cells", c"rows"));
+    assert_eq!((registry.kind_at(BUILT_IN, 0), registry.kind_at(BUILT_IN, 1)), (Ok(CELLS), Ok(ROWS)));
+    assert_eq!(registry.builder_size(BUILT_IN, SEQUENCE, &config), Err(Error::NotFound), "nobody asked");
+    let sizes = [kvcore::cells_size(&config), kvcore::rows_size(&config)];
+    for ((kind, number), size) in [(CELLS, KIND_CELLS), (ROWS, KIND_ROWS)].into_iter().zip(sizes) {
+        assert_eq!(registry.builder_size(BUILT_IN, kind, &config), size);
+        let mut words = vec![MaybeUninit::uninit(); size.expect("a sound config") / 8];
+        let short = words.len() - 1;
+        let refused = registry.build(BUILT_IN, kind, &config, &mut words[..short]).err();
+        assert_eq!(refused, Some(Error::BufferTooSmall));
+        let nobody = Config { max_seqs: 0, ..config };
+        assert_eq!(registry.builder_size(BUILT_IN, kind, &nobody), Err(Error::InvalidConfig));
+        let refused = registry.build(BUILT_IN, kind, &nobody, &mut words).err();
+        assert_eq!(refused, Some(Error::InvalidConfig), "sound for one sequence, not for these kinds");
+        let cache = registry.build(BUILT_IN, kind, &config, &mut words).expect("room");
+        assert_eq!((cache.kind(), cache.capacity(), cache.free_rows()), (number, Ok(64), Ok(64)));
+        assert_eq!((cache.seq_new(), cache.declare_step(&[0, 0])), (Ok(0), Ok(())));
+    }
 }
 
 #[test]

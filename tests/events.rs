@@ -106,6 +106,50 @@ fn a_step_that_drops_positions() {
     assert_eq!(told(|| cache.plan_step(6, 1, &mut plans)), (Ok(2), vec![]));
 }
 
+/// Cells go when the next step is declared, private rows when it is placed.
+#[test]
+fn a_step_of_many_sequences_that_drops_positions() {
+    let layers = [Layer::ring(2)];
+    let config = Config { max_seqs: 2, max_write: 2, ..Config::new(16, 1, &layers) };
+    let evicted: Told = (Event::Evicted, None, None);
+    let mut words = [std::mem::MaybeUninit::uninit(); 256];
+    let cells = kvcore::cells_in(&mut words, &config).expect("room");
+    let seq = cells.seq_new().expect("room");
+    for (length, drops) in [(0, false), (2, true), (4, true)] {
+        let (declared, events) = told(|| cells.declare_step(&[seq, seq]));
+        assert_eq!(
+            (declared, events),
+            (Ok(()), if drops { vec![evicted.clone()] } else { vec![] }),
+            "{length}"
+        );
+        assert_eq!(told(|| cells.declare_step(&[seq, seq])), (Ok(()), vec![]), "nothing more to drop");
+        let placed = told(|| cells.place_cells(0, &[length, length + 1], &mut [0; 2]).is_ok());
+        assert_eq!(placed, (true, vec![]));
+    }
+    let mut words = [std::mem::MaybeUninit::uninit(); 256];
+    let rows = kvcore::rows_in(&mut words, &config).expect("room");
+    let seq = rows.seq_new().expect("room");
+    // 3 rows in the ring.
+    for (length, drops) in [(0, false), (2, true), (4, true)] {
+        assert_eq!(told(|| rows.declare_step(&[seq, seq])), (Ok(()), vec![]));
+        let mut spans = [kvcore::Span::default()];
+        let (placed, events) = told(|| rows.place_rows(0, &[length, length + 1], &mut spans));
+        assert_eq!((placed, events), (Ok(1), if drops { vec![evicted.clone()] } else { vec![] }), "{length}");
+        assert_eq!(told(|| rows.place_rows(0, &[length, length + 1], &mut spans)), (Ok(1), vec![]));
+    }
+    // A refusal is told once, and a question that was answered is none.
+    assert_eq!(
+        told(|| cells.declare_step(&[])),
+        (Err(Error::InvalidArgument), refused(Error::InvalidArgument))
+    );
+    assert_eq!(told(|| cells.seq_len(5)), (Err(Error::BadSequence), refused(Error::BadSequence)));
+    assert_eq!(told(|| rows.seq_shift(0, 0, 1, 1)), (Err(Error::WrongKind), refused(Error::WrongKind)));
+    assert_eq!(told(|| cells.n_cell_shifts(0)), (Ok(0), vec![]));
+    assert_eq!(told(|| cells.can_admit(0, 17)), (Ok(false), vec![]));
+    let small = told(|| kvcore::rows_in(&mut [], &config).err());
+    assert_eq!(small, (Some(Error::BufferTooSmall), refused(Error::BufferTooSmall)));
+}
+
 #[test]
 fn every_refusal_is_told_once() {
     let storage = SequenceStorage::<1>::new();

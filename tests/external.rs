@@ -31,6 +31,31 @@ fn what_is_not_offered_is_the_wrong_kind() {
     assert_eq!(cache.config().err(), Some(Error::WrongKind));
     assert_eq!(cache.layer(0).err(), Some(Error::WrongKind));
     assert_eq!(plans, [SeqPlan::EMPTY; 8]);
+    let many = [
+        cache.declare_step(&[0]).err(),
+        cache.can_admit(0, 1).err(),
+        cache.seq_new().err(),
+        cache.seq_clone(0, 0).err(),
+        cache.seq_remove(0, 0, 1).err(),
+        cache.seq_release(0).err(),
+        cache.seq_keep(0).err(),
+        cache.seq_shift(0, 0, 1, 1).err(),
+        cache.batch_rewind(0, 0).err(),
+        cache.seq_len(0).err(),
+        cache.next_pos(0).err(),
+        cache.first_pos(0).err(),
+        cache.free_rows().err(),
+        cache.place_cells(0, &[0], &mut [0]).err(),
+        cache.cell_mask_bytes(0, &mut [0], 1).err(),
+        cache.cell_mask_bits(0, &mut [0], 1).err(),
+        cache.n_cell_shifts(0).err(),
+        cache.cell_shifts(0, &mut []).err(),
+        cache.shifts_done().err(),
+        cache.defrag(0, &mut []).err(),
+        cache.place_rows(0, &[0], &mut []).err(),
+        cache.rows_held(0, 0, &mut []).err(),
+    ];
+    assert!(many.iter().all(|answer| *answer == Some(Error::WrongKind)), "{many:?}");
 }
 
 /// Plays a family by number.

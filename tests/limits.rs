@@ -2,6 +2,7 @@
 
 use std::mem::MaybeUninit;
 
+use kvcore::config::{KEEP_CELLS, SPLIT_POOLS};
 use kvcore::limits::{MAX_GROUPS, MAX_LAYERS};
 use kvcore::{Config, Error, Layer, Registry, SequenceCache, SequenceStorage, UNBOUNDED};
 
@@ -162,7 +163,12 @@ fn numbers_that_only_look_wrong() {
     }
     // Fields of other kinds are not looked at.
     let others = Config { max_seqs: max, block_size: 7, max_blocks_per_seq: max, watermark: max, ..config };
-    assert_sound(&Config { flags: max, kv_dtype: i32::MIN, ..others }, "numbers of other kinds");
+    let flags = SPLIT_POOLS | KEEP_CELLS;
+    assert_sound(&Config { flags, kv_dtype: i32::MIN, ..others }, "numbers of other kinds");
+    for unknown in 2..32 {
+        // What no kind knows would be ignored in silence.
+        assert_refused(&Config { flags: flags | 1 << unknown, ..config }, "an unknown flag");
+    }
     assert_eq!(
         SequenceCache::<2>::new(&Config { kv_dtype: -7, ..others }).map(|cache| cache.config().kv_dtype),
         Ok(-7)

@@ -1,6 +1,7 @@
 /* A backend offers to build caches, and attaches its own object to one.
- * Shows kvc_sequence_register, kvc_builder_register, kvc_builder_unregister, kvc_builder_size, kvc_builder_build,
- * kvc_builder_kind_at, kvc_cache_set_face, kvc_cache_face, kvc_cache_drop_face. */
+ * Shows kvc_sequence_register, kvc_cells_register, kvc_rows_register, kvc_builder_register,
+ * kvc_builder_unregister, kvc_builder_size, kvc_builder_build, kvc_builder_kind_at, kvc_cache_set_face, kvc_cache_face,
+ * kvc_cache_drop_face. */
 #include <string.h>
 
 #include "must.h"
@@ -38,12 +39,16 @@ static kvc_status_t build_pooled(void *ctx, const kvc_config_t *config, void *me
 int main(void) {
   kvc_registry_t *registry = kvc_registry_global();
   pool_t pool = {0};
-  MUST(kvc_sequence_register(registry)); /* the built-in kind, for those who ask for it */
+  MUST(kvc_sequence_register(registry)); /* the built-in kinds, for those who ask for them */
+  MUST(kvc_cells_register(registry));
+  MUST(kvc_rows_register(registry));
   MUST(kvc_builder_register(registry, "example", "pooled", pooled_size, build_pooled, &pool));
 
   const char *kind = NULL;
   MUST(kvc_builder_kind_at(registry, "example", 0, &kind));
   SHOWS(strcmp(kind, "pooled") == 0);
+  MUST(kvc_builder_kind_at(registry, "kvcore", 1, &kind));
+  SHOWS(strcmp(kind, "cells") == 0);
 
   const kvc_layer_t layer = {KVC_LAYER_RING, 16, 0, 1, 64, 0};
   kvc_config_t config = kvc_config_default();

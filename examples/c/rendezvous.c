@@ -1,8 +1,8 @@
 /* An application and a backend that share only a string.
  * Shows kvc_registry_global, kvc_registry_size, kvc_registry_init, kvc_registry_install, kvc_registry_get,
- * kvc_registry_erase, kvc_registry_count, kvc_registry_key_at, kvc_registry_deinit, kvc_session_open, kvc_session_close,
- * kvc_unique_key, kvc_cache_retain, kvc_cache_release, kvc_cache_kind, kvc_cache_on_release, kvc_set_event_hook,
- * kvc_status_name, kvc_check_header, kvc_abi_version. */
+ * kvc_registry_erase, kvc_registry_count, kvc_registry_key_at, kvc_registry_deinit, kvc_session_open,
+ * kvc_session_close, kvc_session_drop, kvc_unique_key, kvc_cache_retain, kvc_cache_release, kvc_cache_kind,
+ * kvc_cache_on_release, kvc_set_event_hook, kvc_status_name, kvc_check_header, kvc_abi_version. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,6 +77,8 @@ int main(void) {
   SHOWS(length == 3);
   MUST(kvc_session_close(&session));
   MUST(kvc_session_close(&session)); /* twice is fine */
+  MUST(kvc_session_open(&session, kvc_registry_global(), "again", cache));
+  kvc_session_drop(&session); /* for a guard, which cannot answer */
 
   if (own_registry(cache) != 0) return 1;
 

@@ -1,19 +1,17 @@
 #include "backend.hpp"
 
-#include "attention.hpp"
+#include "batch_backend.hpp"
+#include "errors.hpp"
 
 #include <executorch/runtime/backend/interface.h>
 #include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 
-#include <algorithm>
+#include <cstring>
 #include <new>
 #include <vector>
 
 namespace {
 
-using executorch::aten::ScalarType;
-using executorch::aten::SizesType;
-using executorch::aten::Tensor;
 using executorch::runtime::ArrayRef;
 using executorch::runtime::Backend;
 using executorch::runtime::BackendExecutionContext;
@@ -27,33 +25,14 @@ using executorch::runtime::FreeableBuffer;
 using executorch::runtime::Result;
 using executorch::runtime::Span;
 
-Error to_error(kvc_status_t status) {
-  switch (status) {
-    case KVC_OK: return Error::Ok;
-    case KVC_ERR_NOT_FOUND: return Error::NotFound;
-    case KVC_ERR_WRONG_KIND: return Error::InvalidType;
-    case KVC_ERR_OUT_OF_CAPACITY:
-    case KVC_ERR_NEVER_FITS:
-    case KVC_ERR_TABLE_FULL: return Error::OutOfResources;
-    case KVC_ERR_INVALID_ARGUMENT:
-    case KVC_ERR_INVALID_CONFIG:
-    case KVC_ERR_BAD_LAYER:
-    case KVC_ERR_BAD_POSITION:
-    case KVC_ERR_STEP_TOO_LARGE:
-    case KVC_ERR_NAME_TOO_LONG: return Error::InvalidArgument;
-    case KVC_ERR_BUSY: return Error::AccessFailed;
-    case KVC_ERR_STALE:
-    case KVC_ERR_STALE_PLAN: return Error::InvalidState;
-    default: return Error::Internal;
-  }
-}
-
 // A loaded method: its reference to the cache, and the bytes.
 struct Handle {
   kvc_cache_t* cache = nullptr;
+  std::uint32_t kind = 0;
   std::size_t n_layers = 0;
   Heads heads{};
-  std::vector<Pool> pools;  // one for each layer
+  std::vector<Pool> pools;     // of one sequence: one for each layer
+  Pools* batched = nullptr;    // of many sequences: the cache's
 
   Handle() = default;
   Handle(const Handle&) = delete;
@@ -82,11 +61,12 @@ Error read_shape(ArrayRef<CompileSpec> specs, Handle& handle) {
 }
 
 // Whether the cache serves this program. An external cache does not tell its layers; then plans will.
-Error check_cache(const Handle& handle) {
-  std::uint32_t kind = 0;
-  const kvc_status_t status = kvc_cache_kind(handle.cache, &kind);
+Error check_cache(Handle& handle) {
+  const kvc_status_t status = kvc_cache_kind(handle.cache, &handle.kind);
   if (status != KVC_OK) return to_error(status);
-  if (kind != KVC_KIND_SEQUENCE) return Error::InvalidType;
+  if (handle.kind != KVC_KIND_SEQUENCE && handle.kind != KVC_KIND_CELLS && handle.kind != KVC_KIND_ROWS) {
+    return Error::InvalidType;
+  }
   for (std::uint32_t layer = 0; layer < handle.n_layers; ++layer) {
     kvc_layer_info_t info;
     const kvc_status_t known = kvc_cache_layer(handle.cache, layer, &info);
@@ -99,76 +79,46 @@ Error check_cache(const Handle& handle) {
   return Error::Ok;
 }
 
-// The arguments of a call.
-struct Step {
-  const Tensor* q;
-  const Tensor* k;
-  const Tensor* v;
-  const Tensor* positions;
-  Tensor* out;
-  std::uint32_t n_tokens;
-};
-
-bool has_sizes(const Tensor& tensor, std::size_t layers, std::size_t heads, std::size_t tokens, std::size_t dim) {
-  return tensor.scalar_type() == ScalarType::Float && tensor.dim() == 4 &&
-         static_cast<std::size_t>(tensor.size(0)) == layers && static_cast<std::size_t>(tensor.size(1)) == heads &&
-         static_cast<std::size_t>(tensor.size(2)) == tokens && static_cast<std::size_t>(tensor.size(3)) == dim;
-}
-
-// The runtime compares rank, type and number of elements with the program, nothing else.
-Error read_step(const Handle& handle, Span<EValue*> args, Step& step) {
-  if (args.size() != 5) return Error::InvalidProgram;
-  for (EValue* arg : args) {
-    if (!arg->isTensor()) return Error::InvalidType;
-  }
-  step = {&args[0]->toTensor(), &args[1]->toTensor(), &args[2]->toTensor(), &args[3]->toTensor(),
-          &args[4]->toTensor(), 0};
-  if (step.positions->scalar_type() != ScalarType::Long || step.positions->dim() != 1) return Error::InvalidArgument;
-  const auto n = static_cast<std::size_t>(step.positions->size(0));
-  const Heads& heads = handle.heads;
-  if (n == 0 || !has_sizes(*step.q, handle.n_layers, heads.n_heads, n, heads.head_dim) ||
-      !has_sizes(*step.k, handle.n_layers, heads.n_kv_heads, n, heads.head_dim) ||
-      !has_sizes(*step.v, handle.n_layers, heads.n_kv_heads, n, heads.head_dim)) {
-    return Error::InvalidArgument;
-  }
-  const std::int64_t* const position = step.positions->const_data_ptr<std::int64_t>();
-  for (std::size_t i = 0; i < n; ++i) {
-    const bool follows = i == 0 || position[i] == position[i - 1] + 1;
-    if (!follows || position[i] < 0 || position[i] >= UINT32_MAX) return Error::InvalidArgument;
-  }
-  step.n_tokens = static_cast<std::uint32_t>(n);
+// Where the bytes go.
+Error find_pools(Handle& handle) {
+  if (handle.kind != KVC_KIND_SEQUENCE) return Pools::of(handle.cache, handle.n_layers, handle.heads, handle.batched);
+  handle.pools.resize(handle.n_layers);
   return Error::Ok;
 }
 
-// Room for the rows that a plan touches.
-void grow(Pool& pool, const kvc_seq_plan_t& plan, const Heads& heads) {
-  if (plan.rows_needed <= pool.rows) return;
-  pool.rows = kvc_grow_rows(pool.rows, plan.rows_needed, UINT32_MAX);
-  const std::size_t elements = pool.rows * heads.n_kv_heads * heads.head_dim;
-  pool.keys.resize(elements);
-  pool.values.resize(elements);
-}
-
-// One layer of a step: grow, write, attend.
+// One layer of a step of one sequence: grow, write, attend.
 Error run_layer(BackendExecutionContext& context, Handle& handle, const Step& step, std::size_t layer,
                 const kvc_seq_plan_t& plan) {
   const Heads& heads = handle.heads;
+  const LayerStep part = layer_of(step, heads, layer);
+  const Tokens all = {0, step.n_tokens, step.n_tokens};
   Pool& pool = handle.pools[layer];
-  grow(pool, plan, heads);
-  const std::size_t query_stride = heads.n_heads * step.n_tokens * heads.head_dim;
-  const std::size_t key_stride = heads.n_kv_heads * step.n_tokens * heads.head_dim;
-  write_rows(pool, plan, heads, step.k->const_data_ptr<float>() + layer * key_stride,
-             step.v->const_data_ptr<float>() + layer * key_stride);
-  const std::size_t mask_size = std::size_t{step.n_tokens} * plan.read_len;
-  auto* const mask = static_cast<std::uint8_t*>(context.allocate(mask_size));
-  auto* const scores = static_cast<float*>(context.allocate(plan.read_len * sizeof(float), alignof(float)));
-  if (mask == nullptr || scores == nullptr) return Error::MemoryAllocationFailed;
+  pool.grow(plan.rows_needed, heads);
+  write_rows(pool, rows_of(plan.write, plan.n_write), heads, all, part.k, part.v);
+  Scratch scratch;
+  const Error error = allocate(context, step.n_tokens, plan.read_len, scratch);
+  if (error != Error::Ok) return error;
   const kvc_status_t status =
-      kvc_plan_mask_bytes(&plan, nullptr, KVC_COLUMNS_READ, mask, mask_size, plan.read_len);
+      kvc_plan_mask_bytes(&plan, nullptr, KVC_COLUMNS_READ, scratch.mask, scratch.mask_size, plan.read_len);
   if (status != KVC_OK) return to_error(status);
-  attend(pool, plan, heads, step.q->const_data_ptr<float>() + layer * query_stride, mask, scores,
-         step.out->mutable_data_ptr<float>() + layer * query_stride);
+  attend(pool, rows_of(plan.read, plan.n_read), heads, all, part.q, scratch.mask, scratch.scores, part.out);
   return Error::Ok;
+}
+
+// A step of one sequence.
+Error run_sequence(BackendExecutionContext& context, Handle& handle, const Step& step) {
+  const std::uint32_t position = step.position_of.front();
+  for (std::uint32_t i = 0; i < step.n_tokens; ++i) {
+    if (step.position_of[i] - position != i) return Error::InvalidArgument;
+  }
+  kvc_seq_plan_t plan;
+  for (std::uint32_t layer = 0; layer < handle.n_layers; ++layer) {
+    Error error = to_error(kvc_seq_plan(handle.cache, layer, position, step.n_tokens, &plan));
+    if (error == Error::Ok) error = run_layer(context, handle, step, layer, plan);
+    // Not committed: the same position can be tried again.
+    if (error != Error::Ok) return error;
+  }
+  return to_error(kvc_seq_commit(handle.cache, &plan, step.n_tokens));
 }
 
 class KvcoreReferenceBackend final : public BackendInterface {
@@ -185,44 +135,61 @@ class KvcoreReferenceBackend final : public BackendInterface {
     if (!key.ok()) return key.error();
     error = to_error(kvc_registry_get(kvc_registry_global(), *key, &made.cache));
     if (error == Error::Ok) error = check_cache(made);
+    if (error == Error::Ok) error = find_pools(made);
     if (error != Error::Ok) return error;
     auto* const handle = new (std::nothrow) Handle;
     if (handle == nullptr) return Error::MemoryAllocationFailed;
-    handle->cache = made.cache;
-    made.cache = nullptr;
+    std::swap(handle->cache, made.cache);
+    handle->kind = made.kind;
     handle->n_layers = made.n_layers;
     handle->heads = made.heads;
-    handle->pools.resize(made.n_layers);
+    handle->pools = std::move(made.pools);
+    handle->batched = made.batched;
     return handle;
   }
 
   Error execute(BackendExecutionContext& context, DelegateHandle* delegate, Span<EValue*> args) const override {
     Handle& handle = *static_cast<Handle*>(delegate);
     Step step;
-    Error error = read_step(handle, args, step);
+    Error error = read_step(handle.n_layers, handle.heads, args, step);
     if (error != Error::Ok) return error;
     error = executorch::runtime::resize_tensor(*step.out, step.q->sizes());
     if (error != Error::Ok) return error;
-    const auto position = static_cast<std::uint32_t>(*step.positions->const_data_ptr<std::int64_t>());
-    kvc_seq_plan_t plan;
-    for (std::uint32_t layer = 0; layer < handle.n_layers; ++layer) {
-      error = to_error(kvc_seq_plan(handle.cache, layer, position, step.n_tokens, &plan));
-      if (error == Error::Ok) error = run_layer(context, handle, step, layer, plan);
-      // Not committed: the same position can be tried again.
-      if (error != Error::Ok) return error;
+    switch (handle.kind) {
+      case KVC_KIND_CELLS: return run_cells(context, handle.cache, *handle.batched, handle.n_layers, step);
+      case KVC_KIND_ROWS: return run_rows(context, handle.cache, *handle.batched, handle.n_layers, step);
+      default: return run_sequence(context, handle, step);
     }
-    return to_error(kvc_seq_commit(handle.cache, &plan, step.n_tokens));
   }
 
   void destroy(DelegateHandle* delegate) const override { delete static_cast<Handle*>(delegate); }
 };
 
-// The cache that suits this backend is kvcore's own.
-kvc_status_t sequence_size(void*, const kvc_config_t* config, std::size_t* out) {
-  return kvc_sequence_size(config, out);
+// The caches that suit this backend are kvcore's own.
+using Size = kvc_status_t (*)(const kvc_config_t*, std::size_t*);
+using Init = kvc_status_t (*)(void*, std::size_t, const kvc_config_t*, kvc_cache_t**);
+
+template <Size size>
+kvc_status_t size_of(void*, const kvc_config_t* config, std::size_t* out) {
+  return size(config, out);
 }
-kvc_status_t build_sequence(void*, const kvc_config_t* config, void* storage, std::size_t size, kvc_cache_t** out) {
-  return kvc_sequence_init(storage, size, config, out);
+template <Init init>
+kvc_status_t build(void*, const kvc_config_t* config, void* storage, std::size_t size, kvc_cache_t** out) {
+  return init(storage, size, config, out);
+}
+
+template <Size size, Init init>
+kvc_status_t register_kind(const char* kind) {
+  return kvc_builder_register(kvc_registry_global(), kBackendId, kind, size_of<size>, build<init>, nullptr);
+}
+
+// Lets the bytes of a cache, if there are any yet, do something.
+template <class Use>
+Error with_pools(kvc_cache_t* cache, Use use) {
+  void* pools = nullptr;
+  const kvc_status_t found = kvc_cache_face(cache, Pools::kFaceName, &pools);
+  if (found == KVC_ERR_NOT_FOUND) return Error::Ok;
+  return to_error(found == KVC_OK ? use(*static_cast<Pools*>(pools)) : found);
 }
 
 }  // namespace
@@ -231,6 +198,16 @@ Error register_kvcore_backend() {
   static KvcoreReferenceBackend backend;
   const Error error = executorch::runtime::register_backend(Backend{kBackendId, &backend});
   if (error != Error::Ok) return error;
-  return to_error(kvc_builder_register(kvc_registry_global(), kBackendId, kSequenceKind, sequence_size,
-                                       build_sequence, nullptr));
+  kvc_status_t status = register_kind<kvc_sequence_size, kvc_sequence_init>(kSequenceKind);
+  if (status == KVC_OK) status = register_kind<kvc_cells_size, kvc_cells_init>(kCellsKind);
+  if (status == KVC_OK) status = register_kind<kvc_rows_size, kvc_rows_init>(kRowsKind);
+  return to_error(status);
+}
+
+Error copy_clone(kvc_cache_t* cache, std::uint32_t src, std::uint32_t dst) {
+  return with_pools(cache, [=](Pools& pools) { return pools.clone(cache, src, dst); });
+}
+
+Error compact_cells(kvc_cache_t* cache) {
+  return with_pools(cache, [=](Pools& pools) { return pools.compact(cache); });
 }

@@ -35,14 +35,14 @@ class Installed {
 kvc_cache_t* build(const Shape& shape, std::uint32_t capacity) {
   const RunnerConfig config(shape, capacity);
   kvc_cache_t* cache = nullptr;
-  return build_cache(config.config, &cache) == KVC_OK ? cache : nullptr;
+  return build_cache(config.config, &cache, kSequenceKind) == KVC_OK ? cache : nullptr;
 }
 
-// A cache of another family, which serves no single sequence.
+// A cache of a family that the backend does not know.
 kvc_cache_t* other_kind(void* storage, std::size_t size) {
   static kvc_external_t table = {};
   table.struct_size = sizeof table;
-  table.kind = KVC_KIND_CELLS;
+  table.kind = KVC_KIND_PAGED;
   kvc_cache_t* cache = nullptr;
   return kvc_external_init(storage, size, &table, &table, &cache) == KVC_OK ? cache : nullptr;
 }
@@ -76,21 +76,21 @@ bool works(Forward& forward, const Shape& shape, std::size_t first, std::size_t 
 
 void try_bad_loads(Forward& forward, const Shape& shape, Checks& checks) {
   alignas(KVC_ALIGN) static unsigned char storage[KVC_EXTERNAL_BYTES];
-  const Installed cells(other_kind(storage, sizeof storage));
+  const Installed paged(other_kind(storage, sizeof storage));
   Shape other = shape;
   other.head_dim += 2;
   const Installed other_heads(build(other, 64));
   other = shape;
   other.windows.resize(1);
   const Installed fewer_layers(build(other, 64));
-  if (!checks.expect(cells.good() && other_heads.good() && fewer_layers.good(), "caches that do not fit are built")) {
+  if (!checks.expect(paged.good() && other_heads.good() && fewer_layers.good(), "caches that do not fit are built")) {
     return;
   }
   checks.expect_error(forward.load(nullptr), Error::NotFound, "load without a key: NotFound");
   checks.expect_error(forward.load("nobody"), Error::NotFound, "load with an unknown key: NotFound");
   checks.expect_error(forward.load(std::string(100, 'k').c_str()), Error::InvalidArgument,
                       "load with a key over the limit: InvalidArgument");
-  checks.expect_error(forward.load(cells.key()), Error::InvalidType, "load with the key of another kind: InvalidType");
+  checks.expect_error(forward.load(paged.key()), Error::InvalidType, "load with the key of another kind: InvalidType");
   checks.expect_error(forward.load(other_heads.key()), Error::InvalidArgument,
                       "load with a cache for other heads: InvalidArgument");
   checks.expect_error(forward.load(fewer_layers.key()), Error::InvalidArgument,

@@ -34,3 +34,5 @@ inline constexpr double kTolerance = 1e-5;
 
 // Each refusal must come back as an error, and the method must go on working.
 void try_bad_inputs(const char* path, Checks& checks);
+// The same with many sequences.
+void try_bad_batches(const char* path, Checks& checks);

@@ -2,8 +2,10 @@
 //
 //   executorch_demo FLAT.pte RING.pte MIXED.pte
 #include "backend.hpp"
+#include "batch_runner.hpp"
 #include "checks.hpp"
 #include "runner.hpp"
+#include "speech.hpp"
 
 #include <executorch/extension/llm/cache/cache_registry.h>
 #include <executorch/runtime/platform/runtime.h>
@@ -17,13 +19,6 @@
 namespace {
 
 constexpr std::uint32_t kCapacity = 256;
-
-// Tokens that are different for each speaker, turn and place.
-std::vector<int> speech(int speaker, int turn, int n) {
-  std::vector<int> tokens;
-  for (int i = 0; i < n; ++i) tokens.push_back((speaker * 131 + turn * 31 + i * 7) % 997);
-  return tokens;
-}
 
 // Calls that all have to succeed; the first that does not ends the conversation.
 class Talk {
@@ -131,7 +126,8 @@ bool set_up() {
   namespace kind = executorch::extension::llm::cache::kind;
   executorch::runtime::runtime_init();
   return register_kvcore_backend() == Error::Ok &&
-         CacheFactory::global().register_builder(kBackendId, kind::kSingle, build_compat) == Error::Ok;
+         CacheFactory::global().register_builder(kBackendId, kind::kSingle, build_compat) == Error::Ok &&
+         register_batched_builders() == Error::Ok;
 }
 
 }  // namespace
@@ -151,12 +147,16 @@ int main(int argc, char** argv) {
   const bool compat = converse("mixed", argv[3], Source::Compat);
   const bool both = interleave(argv[3]);
   std::printf("\n");
+  const bool batches = run_batches(argv[3]);
+  std::printf("\n");
   checks.expect(flat, "flat layers: as full attention, to 1e-5");
   checks.expect(ring, "ring layers: as full attention, to 1e-5");
   checks.expect(mixed, "mixed layers: as full attention, to 1e-5");
   checks.expect(compat, "the same with a cache of the C++ interface");
   checks.expect(both, "two sessions interleaved, one closed early");
+  checks.expect(batches, "many sequences in one step, in cells and in rows of their own: as full attention, to 1e-5");
   try_bad_inputs(argv[3], checks);
+  try_bad_batches(argv[3], checks);
   checks.expect(live_caches() == 0, "every cache has ended");
   std::printf("\n%d passed, %d failed\n", checks.passed(), checks.failed());
   return checks.failed() == 0 ? 0 : 1;

@@ -23,15 +23,7 @@ void make_head(float* out, int head_dim, Role role, int layer, int head, int tok
     out[i] = element(role, static_cast<std::uint64_t>(layer), static_cast<std::uint64_t>(head),
                      static_cast<std::uint64_t>(token), static_cast<std::uint64_t>(i));
   }
-  if (role == kValue) return;
-  const int half = head_dim / 2;
-  for (int i = 0; i < half; ++i) {
-    const double angle = static_cast<double>(position) * std::pow(10000.0, -static_cast<double>(i) / half);
-    const double sine = std::sin(angle), cosine = std::cos(angle);
-    const double a = out[i], b = out[i + half];
-    out[i] = static_cast<float>(a * cosine - b * sine);
-    out[i + half] = static_cast<float>(a * sine + b * cosine);
-  }
+  if (role != kValue) rotate(out, head_dim, static_cast<double>(position));
 }
 
 // All heads of the tokens from `first` on, in one layer or all: [layer][head][token][element].
@@ -77,6 +69,17 @@ void attend(const float* query, const float* keys, const float* values, std::siz
 }
 
 }  // namespace
+
+void rotate(float* head, int head_dim, double positions) {
+  const int half = head_dim / 2;
+  for (int i = 0; i < half; ++i) {
+    const double angle = positions * std::pow(10000.0, -static_cast<double>(i) / half);
+    const double sine = std::sin(angle), cosine = std::cos(angle);
+    const double a = head[i], b = head[i + half];
+    head[i] = static_cast<float>(a * cosine - b * sine);
+    head[i + half] = static_cast<float>(a * sine + b * cosine);
+  }
+}
 
 StepInputs make_step(const Shape& shape, const std::vector<int>& tokens, std::size_t first) {
   StepInputs step;

@@ -21,6 +21,9 @@ struct StepInputs {
   std::vector<std::int64_t> positions;
 };
 
+// Turns a query or a key by so many positions more: RoPE.
+void rotate(float* head, int head_dim, double positions);
+
 // The step of the tokens from `first` on.
 StepInputs make_step(const Shape& shape, const std::vector<int>& tokens, std::size_t first);
 

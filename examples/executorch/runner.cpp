@@ -83,15 +83,27 @@ RunnerConfig::RunnerConfig(const Shape& shape, std::uint32_t capacity) : config(
   config.max_write = static_cast<std::uint32_t>(shape.chunk);
 }
 
-kvc_status_t build_cache(const kvc_config_t& config, kvc_cache_t** out) {
+cache::CacheConfig compat_config(const Shape& shape, std::uint32_t capacity) {
+  using Kind = cache::LayerPolicy::Kind;
+  cache::CacheConfig config;
+  config.capacity = static_cast<int>(capacity);
+  config.n_layers = shape.n_layers;
+  for (int window : shape.windows) {
+    config.layers.push_back({{window > 0 ? Kind::Ring : Kind::Flat, window}, shape.n_kv_heads, shape.head_dim});
+  }
+  config.max_write = shape.chunk;
+  return config;
+}
+
+kvc_status_t build_cache(const kvc_config_t& config, kvc_cache_t** out, const char* kind) {
   kvc_registry_t* const registry = kvc_registry_global();
   std::size_t size = 0;
-  kvc_status_t status = kvc_builder_size(registry, kBackendId, kSequenceKind, &config, &size);
+  kvc_status_t status = kvc_builder_size(registry, kBackendId, kind, &config, &size);
   if (status != KVC_OK) return status;
   void* const storage = std::malloc(size);
   if (storage == nullptr) return KVC_ERR_OUT_OF_CAPACITY;
   kvc_cache_t* cache = nullptr;
-  status = kvc_builder_build(registry, kBackendId, kSequenceKind, &config, storage, size, &cache);
+  status = kvc_builder_build(registry, kBackendId, kind, &config, storage, size, &cache);
   if (status == KVC_OK) status = kvc_cache_on_release(cache, free_storage, nullptr);
   if (status != KVC_OK) {
     if (cache != nullptr) kvc_cache_release(cache);
@@ -160,22 +172,14 @@ Error Conversation::start(std::uint32_t capacity, Source source) {
 
 kvc_status_t Conversation::open_session(std::uint32_t capacity) {
   const RunnerConfig config(shape_, capacity);
-  const kvc_status_t built = build_cache(config.config, &cache_);
+  const kvc_status_t built = build_cache(config.config, &cache_, kSequenceKind);
   return built == KVC_OK ? kvc_session_open(&session_, kvc_registry_global(), nullptr, cache_) : built;
 }
 
 // The same through ExecuTorch's interface: factory, guard, option. The control goes through C all the same.
 Error Conversation::open_compat(std::uint32_t capacity) {
-  using Kind = cache::LayerPolicy::Kind;
-  cache::CacheConfig config;
-  config.capacity = static_cast<int>(capacity);
-  config.n_layers = shape_.n_layers;
-  for (int window : shape_.windows) {
-    config.layers.push_back({{window > 0 ? Kind::Ring : Kind::Flat, window}, shape_.n_kv_heads, shape_.head_dim});
-  }
-  config.max_write = shape_.chunk;
   const Result<std::shared_ptr<cache::Cache>> built =
-      cache::CacheFactory::global().build(kBackendId, cache::kind::kSingle, config);
+      cache::CacheFactory::global().build(kBackendId, cache::kind::kSingle, compat_config(shape_, capacity));
   if (!built.ok()) return built.error();
   compat_ = std::make_unique<CompatCache>(*built);
   BackendOptions<1> options;

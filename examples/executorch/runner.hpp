@@ -3,6 +3,7 @@
 
 #include "model.hpp"
 
+#include <executorch/extension/llm/cache/cache.h>
 #include <executorch/extension/module/module.h>
 #include <executorch/runtime/core/error.h>
 #include <executorch/runtime/core/result.h>
@@ -27,8 +28,11 @@ struct RunnerConfig {
   RunnerConfig(const Shape& shape, std::uint32_t capacity);
 };
 
-// A cache in storage of its own, which goes with the last reference to the cache.
-kvc_status_t build_cache(const kvc_config_t& config, kvc_cache_t** out);
+// The same for ExecuTorch's interface.
+executorch::extension::llm::cache::CacheConfig compat_config(const Shape& shape, std::uint32_t capacity);
+
+// A cache of one of the backend's kinds, in storage of its own, which goes with the last reference to the cache.
+kvc_status_t build_cache(const kvc_config_t& config, kvc_cache_t** out, const char* kind);
 
 // How many caches that `build_cache` built are still alive.
 int live_caches();

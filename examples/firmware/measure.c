@@ -1,17 +1,12 @@
 /* What calls cost on this machine: their stack, and what they are made of.
  *
- * Stack: paint what is free, call, look how far down the paint is gone. Instructions: a plugin of QEMU
- * (plugin/count.c) counts from begin_count to end_count; the "empty" pair tells what of that is not the call. Prints a
- * line "stack NAME BYTES", "count NAME" or "bytes NAME BYTES" for each figure; returns how many calls failed.
+ * Stack: see stack.c. Instructions: a plugin of QEMU (plugin/count.c) counts from begin_count to end_count; the "empty" pair
+ * tells what of that is not the call. Prints a line "stack NAME BYTES", "count NAME" or "bytes NAME BYTES" for each figure;
+ * returns how many calls failed. The caches for many sequences are in measure_batch.c.
  */
+#include "measure.h"
+
 #include <string.h>
-
-#include "kvcore.h"
-#include "print.h"
-
-extern uint32_t stack_limit[];
-
-enum { PAINT = 0x5AA5C33C };
 
 #if defined(__riscv)
 #define MOVE_STACK_POINTER "mv %0, sp"
@@ -33,62 +28,9 @@ static kvc_cache_t *cache;
 static kvc_registry_t *registry;
 static kvc_seq_plan_t plans[KVC_MAX_GROUPS];
 static kvc_session_t session;
-static uint32_t position, failures;
-
-static void must(kvc_status_t status, const char *call)
-{
-    if (status != KVC_OK) {
-        failures++;
-        print_figure(call, (uint64_t)status);
-    }
-}
+static uint32_t position;
 
 /* ---- stack ---- */
-
-/* Where the stack was when a call of the library was made. */
-static uintptr_t at_call;
-
-static inline uintptr_t stack_pointer(void)
-{
-    uintptr_t pointer;
-    __asm__ volatile(MOVE_STACK_POINTER : "=r"(pointer));
-    return pointer;
-}
-
-#define MUST(call) (at_call = stack_pointer(), must((call), #call))
-
-/* All of the stack below this leaf function's own frame. Answers where that ends. */
-__attribute__((noinline)) static uint32_t *paint(void)
-{
-    uint32_t *end = (uint32_t *)stack_pointer();
-    for (volatile uint32_t *word = stack_limit; word < end; word++) {
-        *word = PAINT;
-    }
-    return end;
-}
-
-__attribute__((noinline)) static uint32_t *lowest_touched(uint32_t *end)
-{
-    uint32_t *word = stack_limit;
-    while (word < end && *word == PAINT) {
-        word++;
-    }
-    return word;
-}
-
-/* Bytes of stack that the library took in the calls that the function makes. */
-__attribute__((noinline)) static void measure_stack(const char *name, void (*call)(void))
-{
-    uint32_t *end = paint();
-    call();
-    uint32_t *low = lowest_touched(end);
-    if (low == stack_limit) {
-        failures++;
-        print("the stack is too small\n");
-    }
-    print("stack ");
-    print_figure(name, at_call - (uintptr_t)low);
-}
 
 static void sequence_size(void)
 {

@@ -11,12 +11,15 @@ pub(crate) const USAGE: &str = "\
 Generates text with a small random model whose K/V cache is kept by kvcore, and checks every logit vector
 against a recomputation without any cache.
 
-usage: generate [--prompt TEXT] [--tokens N] [--mode MODE] [--map FILE.svg]
+usage: generate [--prompt TEXT] [--tokens N] [--mode MODE] [--tree | --pool] [--map FILE.svg]
 
   --prompt TEXT    what the chat begins with, 1 to 4096 bytes of any kind
   --tokens N       tokens of each reply, 1 to 512 (24)
   --mode MODE      flat, ring, sinks, mixed or all (all)
-  --map FILE.svg   draw which row held which position at each step (of the mixed model, or of MODE)
+  --tree           draft several continuations at once, as a token tree
+  --pool           several chats that share a pool of cells and a system prompt, with trees and context shifts
+  --map FILE.svg   draw which row held which position at each step (of the mixed model, or of MODE); with --pool,
+                   whose it was
   --help           this text
 
 Ends with 0 when all checks passed, 1 when one failed or had nothing to check, 2 when the command line makes
@@ -33,18 +36,36 @@ pub(crate) struct Options {
     pub(crate) prompt: Vec<u8>,
     pub(crate) tokens: usize,
     pub(crate) modes: Vec<Mode>,
+    /// Whether drafts are trees.
+    pub(crate) trees: bool,
+    /// Whether there are several chats in a pool, and not one in a cache of its own.
+    pub(crate) pool: bool,
     pub(crate) map: Option<PathBuf>,
 }
 
 /// The options, or None if help is wanted.
 pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Option<Options>, String> {
-    let mut options =
-        Options { prompt: DEFAULT_PROMPT.into(), tokens: 24, modes: Mode::ALL.to_vec(), map: None };
+    let mut options = Options {
+        prompt: DEFAULT_PROMPT.into(),
+        tokens: 24,
+        modes: Mode::ALL.to_vec(),
+        trees: false,
+        pool: false,
+        map: None,
+    };
     let mut arguments = arguments;
     while let Some(argument) = arguments.next() {
         let name = argument.to_string_lossy().into_owned();
         if name == "--help" || name == "-h" {
             return Ok(None);
+        }
+        if let Some(flag) = match name.as_str() {
+            "--tree" => Some(&mut options.trees),
+            "--pool" => Some(&mut options.pool),
+            _ => None,
+        } {
+            *flag = true;
+            continue;
         }
         if !["--prompt", "--tokens", "--mode", "--map"].contains(&name.as_str()) {
             return Err(format!("unknown argument '{name}'"));
@@ -56,6 +77,9 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Option<
             "--mode" => options.modes = modes(&value)?,
             _ => options.map = Some(map(value)?),
         }
+    }
+    if options.trees && options.pool {
+        return Err("--tree is for a single chat: with --pool the drafts are trees anyway".into());
     }
     if let Some(file) = &options.map {
         // Better known now than after a long run. What is in the file stays until then.

@@ -66,7 +66,7 @@ pub(crate) fn of(trace: &Trace, index: usize) -> Cells {
     for (now, step) in trace.steps.iter().enumerate() {
         while let Some((_, event)) = events.next_if(|(before, _)| *before == now) {
             match event {
-                Event::Act(_) => {}
+                Event::Act(_) | Event::Note(_) => {}
                 Event::Rewind(length) => pool.lose(now, *length as u32, Worth::Rewound),
                 Event::Clear(_) => pool.lose(now, 0, Worth::Rewound),
             }

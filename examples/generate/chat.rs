@@ -6,6 +6,7 @@ use kvcore::{Error, LAYER_RING, Session};
 use crate::Outcome;
 use crate::backend::Backend;
 use crate::check::Checker;
+use crate::drafts::{DEEPEST, Tree};
 use crate::model::{LAYERS, Logits, Model};
 use crate::modes::ROLLBACK;
 use crate::sample::{draft, sample};
@@ -25,6 +26,8 @@ pub(crate) struct Record {
     pub(crate) chunks: usize,
     pub(crate) drafted: usize,
     pub(crate) kept: usize,
+    /// Steps of a tree after which rows had to move.
+    pub(crate) moved: usize,
     /// Rewinds that went through, those of them after a ring had come round, and those that a window had made
     /// impossible.
     pub(crate) rewinds: usize,
@@ -45,6 +48,8 @@ pub(crate) struct Record {
 pub(crate) struct Chat<'s, 'a, 'm> {
     /// For drafts alone: the forwards are the backend's.
     model: &'m Model,
+    /// Whether drafts are trees.
+    trees: bool,
     session: &'s Session<'s, 'a>,
     backend: &'s mut Backend<'a, 'm>,
     checker: Checker<'m>,
@@ -60,6 +65,7 @@ pub(crate) struct Chat<'s, 'a, 'm> {
 impl<'s, 'a, 'm> Chat<'s, 'a, 'm> {
     pub(crate) fn new(
         model: &'m Model,
+        trees: bool,
         session: &'s Session<'s, 'a>,
         backend: &'s mut Backend<'a, 'm>,
         checker: Checker<'m>,
@@ -68,7 +74,18 @@ impl<'s, 'a, 'm> Chat<'s, 'a, 'm> {
         let ring = (0..LAYERS).map(|layer| backend.layer(layer)).find(|info| info.layer.kind == LAYER_RING);
         let ring_rows = ring.map_or(usize::MAX, |info| info.rows as usize);
         let (history, record) = (Vec::new(), Record::default());
-        Ok(Self { model, session, backend, checker, history, attempt: 0, max_write, ring_rows, record })
+        Ok(Self {
+            model,
+            trees,
+            session,
+            backend,
+            checker,
+            history,
+            attempt: 0,
+            max_write,
+            ring_rows,
+            record,
+        })
     }
 
     /// The story of the demo: an answer, the same answer again in other words, a second turn, that turn taken
@@ -125,7 +142,8 @@ impl<'s, 'a, 'm> Chat<'s, 'a, 'm> {
         let text = self.history.clone();
         for position in (self.length()?..end).step_by(self.max_write) {
             let n = self.max_write.min(end - position);
-            self.step(Kind::Prefill, &text[..position + n], n)?;
+            let logits = self.step(Kind::Prefill, &text[..position + n], n, None)?;
+            self.checker.take(logits);
             self.commit(n, n)?;
         }
         Ok(())
@@ -140,6 +158,10 @@ impl<'s, 'a, 'm> Chat<'s, 'a, 'm> {
         }
         while self.history.len() - start < n {
             let room = n - (self.history.len() - start) - 1;
+            if self.trees {
+                self.advance_tree(DEEPEST.min(room))?;
+                continue;
+            }
             self.advance(DRAFTS.min(room).min(self.max_write - 1))?;
         }
         self.record.replies.push(self.history[start..].to_vec());
@@ -153,7 +175,9 @@ impl<'s, 'a, 'm> Chat<'s, 'a, 'm> {
         let drafts = draft(self.model, self.history[place - 1], place, self.attempt, n);
         let text = [self.history.as_slice(), &drafts].concat();
         let kind = if n == 0 { Kind::Decode } else { Kind::Draft };
-        let last = self.step(kind, &text, n + 1)?;
+        let last = self.step(kind, &text, n + 1, None)?;
+        // Unless a guess is wrong, they are compared with what follows.
+        self.checker.take(last.clone());
         let mut accepted = 0;
         for logits in last {
             let token = sample(&logits, place + accepted, self.attempt);
@@ -172,11 +196,41 @@ impl<'s, 'a, 'm> Chat<'s, 'a, 'm> {
         self.commit(n + 1, accepted + 1)
     }
 
+    /// The same with a tree of guesses: in one step the model answers all of them, and the right ones stay.
+    fn advance_tree(&mut self, depth: usize) -> Outcome<()> {
+        let (place, attempt) = (self.history.len(), self.attempt);
+        let tree = Tree::grow(self.model, self.history[place - 1], place, attempt, depth);
+        let n = tree.tokens.len();
+        let text = [&self.history[..place - 1], &tree.tokens].concat();
+        let logits = self.step(Kind::Draft, &text, n, Some(tree.parents))?;
+        self.compare_tree(&tree, &logits);
+        let said = tree.follow(|node| &logits[node], place, attempt);
+        let accepted = self.backend.accept(tree.parents, i32::try_from(said.leaf)?)?;
+        self.record.moved += usize::from(said.leaf >= accepted);
+        self.record.drafted += n - 1;
+        self.record.kept += accepted - 1;
+        said.tokens.iter().for_each(|_| self.checker.generated());
+        self.history.extend(said.tokens);
+        self.committed(n - accepted)
+    }
+
+    /// A node that several paths share is compared on the first of them.
+    fn compare_tree(&mut self, tree: &Tree, logits: &[Logits]) {
+        let mut seen = 0;
+        let mut paths = Vec::new();
+        for path in tree.paths() {
+            let new = path.iter().filter(|node| seen & 1 << **node == 0);
+            let logits = new.map(|node| logits[*node]).collect();
+            seen = path.iter().fold(seen, |seen, node| seen | 1 << node);
+            paths.push((tree.tokens_of(&path), logits));
+        }
+        self.checker.compare_tree(&self.history[..self.history.len() - 1], &paths);
+    }
+
     /// Runs the backend over the last `n` tokens of `text`.
-    fn step(&mut self, kind: Kind, text: &[u8], n: usize) -> Outcome<Vec<Logits>> {
-        let logits = self.backend.forward(text, n)?;
+    fn step(&mut self, kind: Kind, text: &[u8], n: usize, parents: Option<&[i32]>) -> Outcome<Vec<Logits>> {
+        let logits = self.backend.forward(text, n, parents)?;
         self.record.logits += logits.len();
-        self.checker.take(logits.clone());
         self.record.steps += 1;
         self.record.trace.step(kind, self.backend);
         Ok(logits)
@@ -184,7 +238,11 @@ impl<'s, 'a, 'm> Chat<'s, 'a, 'm> {
 
     fn commit(&mut self, n: usize, accepted: usize) -> Outcome<()> {
         self.backend.commit(accepted)?;
-        self.record.trace.commit(n - accepted);
+        self.committed(n - accepted)
+    }
+
+    fn committed(&mut self, rejected: usize) -> Outcome<()> {
+        self.record.trace.commit(rejected);
         self.record.longest = self.record.longest.max(self.length()?);
         Ok(())
     }

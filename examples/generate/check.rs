@@ -5,15 +5,15 @@ use std::time::{Duration, Instant};
 
 use kvcore::Layer;
 
-use crate::model::{Logits, Model};
-use crate::reference;
+use crate::model::{Logits, Model, State};
+use crate::reference::Reading;
 
 /// Largest difference of a logit that still counts as the same; the logits are sums of `f32` of size 10 or so.
 pub(crate) const BOUND: f32 = 1e-4;
 
 pub(crate) struct Checker<'m> {
     model: &'m Model,
-    layers: Vec<Layer>,
+    layers: &'m [Layer],
     /// Logits of the newest tokens of the history, not compared yet.
     pending: Vec<Logits>,
     compared: usize,
@@ -22,9 +22,9 @@ pub(crate) struct Checker<'m> {
 }
 
 impl<'m> Checker<'m> {
-    pub(crate) fn new(name: &'static str, model: &'m Model, layers: &[Layer]) -> Self {
+    pub(crate) fn new(name: &'static str, model: &'m Model, layers: &'m [Layer]) -> Self {
         let progress = Progress::new(name);
-        Self { model, layers: layers.to_vec(), pending: Vec::new(), compared: 0, largest: 0.0, progress }
+        Self { model, layers, pending: Vec::new(), compared: 0, largest: 0.0, progress }
     }
 
     /// How many tokens will be generated.
@@ -49,13 +49,39 @@ impl<'m> Checker<'m> {
         if self.pending.is_empty() {
             return;
         }
-        let from = history.len() - self.pending.len();
-        let wanted = reference::forward(self.model, &self.layers, history, from);
-        for (logits, wanted) in self.pending.iter().zip(&wanted) {
-            self.largest = self.largest.max(largest_difference(logits, wanted));
+        let states = self.blank().read(history);
+        self.settle(&states);
+    }
+
+    /// Compares the logits of the step of a tree: `text` is what all nodes continue, and each path has its tokens and
+    /// logits.
+    pub(crate) fn compare_tree(&mut self, text: &[u8], paths: &[(Vec<u8>, Vec<Logits>)]) {
+        let mut reading = self.blank();
+        let states = reading.read(text);
+        self.settle(&states);
+        for (tokens, logits) in paths {
+            let states = reading.clone().read(tokens);
+            self.judge(logits, &states[states.len() - logits.len()..]);
         }
-        self.compared += self.pending.len();
-        self.pending.clear();
+    }
+
+    /// A reading that has not begun.
+    pub(crate) fn blank(&self) -> Reading<'m> {
+        Reading::new(self.model, self.layers)
+    }
+
+    /// Compares what is pending with the newest of these states.
+    fn settle(&mut self, states: &[State]) {
+        let pending = std::mem::take(&mut self.pending);
+        self.judge(&pending, &states[states.len() - pending.len()..]);
+    }
+
+    /// Compares logits with those of the reference's states.
+    pub(crate) fn judge(&mut self, logits: &[Logits], states: &[State]) {
+        for (logits, state) in logits.iter().zip(states) {
+            self.largest = self.largest.max(largest_difference(logits, &self.model.logits(state)));
+            self.compared += 1;
+        }
         self.progress.show(self.compared);
     }
 

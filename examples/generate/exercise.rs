@@ -5,13 +5,14 @@ use crate::chat::Record;
 use crate::modes::Mode;
 
 /// What a run with this cache has missed, in words.
-pub(crate) fn missed(mode: Mode, record: &Record) -> Vec<&'static str> {
+pub(crate) fn missed(mode: Mode, trees: bool, record: &Record) -> Vec<&'static str> {
     let mut wanted = vec![
         (record.compared == record.logits, "a comparison of every logit vector"),
         (record.chunks > 1, "a text read in several chunks"),
         (record.kept > 0, "a draft that was kept"),
         (record.kept < record.drafted, "a draft that was rejected"),
         (record.rewinds > 0, "a rewind"),
+        (record.moved > 0 || !trees, "a right draft whose row had to move"),
     ];
     if mode != Mode::Flat {
         // The ring layer is the first that the trace follows.

@@ -1,7 +1,8 @@
 //! What the colours and marks of the picture mean: of those that it has.
 
 use crate::cells::{Cells, Worth};
-use crate::map::{EVICTED, LEFT, OUTLINE, REJECTED, REWIND_LINE, REWOUND, WRAP, tick_distance};
+use crate::frame::{LEFT, OUTLINE, REWIND_LINE, tick_distance};
+use crate::map::{EVICTED, REJECTED, REWOUND, WRAP};
 use crate::svg::{Anchor, SHADES, Svg, gradient};
 use crate::trace::{Event, Kind, Trace};
 

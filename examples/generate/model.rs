@@ -136,10 +136,10 @@ impl Model {
         let weights = &self.layers[layer];
         let input = normed(state);
         let mut queries = weights.query.apply(&input);
-        rotate(&mut queries, position);
+        rotate(&mut queries, position as f32);
         let key_value = weights.key_value.as_ref().map(|(key, value)| {
             let mut row = key.apply(&input);
-            rotate(&mut row, position);
+            rotate(&mut row, position as f32);
             (row, value.apply(&input))
         });
         Projection { queries, key_value }
@@ -179,10 +179,11 @@ fn normed(state: &State) -> State {
     state.map(|x| x * scale)
 }
 
-/// Rotary position embedding: turns each pair of elements of each head by its angle.
-fn rotate(heads: &mut [f32], position: usize) {
+/// Rotary position embedding: turns each pair of elements of each head by its angle, for that many positions
+/// forward, or back if they are negative.
+pub(crate) fn rotate(heads: &mut [f32], positions: f32) {
     for (i, turn) in TURNS.iter().enumerate() {
-        let angle = position as f32 * turn;
+        let angle = positions * turn;
         let (sin, cos) = (angle.sin(), angle.cos());
         for head in heads.chunks_exact_mut(HEAD_DIM) {
             let (a, b) = (head[i], head[i + HALF]);

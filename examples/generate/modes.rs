@@ -2,9 +2,10 @@
 
 use kvcore::{Config, Layer};
 
+use crate::drafts::DEEPEST;
 use crate::model::{DONOR, HEAD_DIM, KV_HEADS, LAYERS};
 
-const WINDOW: u32 = 24;
+pub(crate) const WINDOW: u32 = 24;
 const SINKS: u32 = 4;
 /// The only layer of the mixed model that sees everything.
 const FULL: usize = 5;
@@ -15,6 +16,14 @@ pub(crate) const ROLLBACK: u32 = 24;
 pub(crate) const CONTEXT: u32 = 8192;
 /// Small, so that the pools have to grow.
 pub(crate) const INITIAL_ROWS: u32 = 16;
+
+/// Cells of a pool, and positions of each conversation in it: too few for what is said.
+const POOL_CELLS: u32 = 178;
+const POOL_CONTEXT: u32 = 128;
+/// Most tokens of a step, of all conversations together.
+const POOL_MAX_WRITE: u32 = 24;
+/// The system prompt, and two conversations with three branches each.
+const POOL_SEQS: u32 = 7;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -58,6 +67,19 @@ impl Mode {
             rollback: ROLLBACK,
             initial_capacity: INITIAL_ROWS,
             ..Config::new(CONTEXT, LAYERS as u32, layers)
+        }
+    }
+
+    /// Of the same model in a pool of cells: one for all layers, or one for each layer group.
+    pub(crate) fn pool_config(layers: &[Layer], split: bool) -> Config<'_> {
+        Config {
+            max_write: POOL_MAX_WRITE,
+            max_context: POOL_CONTEXT,
+            max_seqs: POOL_SEQS,
+            rollback: DEEPEST as u32,
+            initial_capacity: INITIAL_ROWS,
+            flags: if split { kvcore::config::SPLIT_POOLS } else { 0 },
+            ..Config::new(POOL_CELLS, LAYERS as u32, layers)
         }
     }
 }

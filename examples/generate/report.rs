@@ -23,7 +23,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    pub(crate) fn new(mode: Mode, record: Record, backend: &Backend<'_, '_>) -> Outcome<Self> {
+    pub(crate) fn new(mode: Mode, trees: bool, record: Record, backend: &Backend<'_, '_>) -> Outcome<Self> {
         let full_rows = grow_rows(INITIAL_ROWS, record.longest as u32, CONTEXT);
         let (mut rows, mut bytes, mut full_bytes) = (0, 0, 0);
         for pool_rows in backend.pool_rows() {
@@ -31,7 +31,7 @@ impl Report {
             bytes += key_value_bytes(pool_rows)?;
             full_bytes += key_value_bytes(full_rows)?;
         }
-        let missed = exercise::missed(mode, &record);
+        let missed = exercise::missed(mode, trees, &record);
         Ok(Self { mode, record, rows, bytes, full_bytes, missed })
     }
 
@@ -54,7 +54,7 @@ fn key_value_bytes(rows: u32) -> Outcome<u64> {
     Ok(2 * pool_bytes(rows, KV_HEADS as u32, HEAD_DIM as u32, 32)?)
 }
 
-fn escape(text: &[u8]) -> String {
+pub(crate) fn escape(text: &[u8]) -> String {
     String::from_utf8_lossy(text).replace('\\', "\\\\")
 }
 
@@ -89,14 +89,19 @@ pub(crate) fn write_table(out: &mut impl Write, reports: &[Report]) -> io::Resul
          full cache: the same model with no windows."
     )?;
     for report in reports {
-        for missed in &report.missed {
-            writeln!(
-                out,
-                "NOT EXERCISED in {}: {missed} (more --tokens or a longer prompt may help).",
-                report.mode.name()
-            )?;
-        }
+        write_missed(out, report.mode.name(), &report.missed)?;
     }
-    let verdict = if reports.iter().all(Report::within_bound) { "all within" } else { "NOT ALL WITHIN" };
+    write_verdict(out, reports.iter().all(Report::within_bound))
+}
+
+pub(crate) fn write_missed(out: &mut impl Write, name: &str, missed: &[&str]) -> io::Result<()> {
+    for missed in missed {
+        writeln!(out, "NOT EXERCISED in {name}: {missed} (more --tokens or a longer prompt may help).")?;
+    }
+    Ok(())
+}
+
+pub(crate) fn write_verdict(out: &mut impl Write, within: bool) -> io::Result<()> {
+    let verdict = if within { "all within" } else { "NOT ALL WITHIN" };
     writeln!(out, "Each logit vector against a forward from scratch, without a cache: {verdict} {BOUND:.0e}.")
 }

@@ -10,6 +10,16 @@ const PRINTABLE: RangeInclusive<u8> = b' '..=b'~';
 /// Draws a byte. The draw depends on the place in the text and on the `attempt` only, so drafts cannot change
 /// what is said, and a second attempt says something else.
 pub(crate) fn sample(logits: &Logits, place: usize, attempt: u32) -> u8 {
+    byte_at(logits, draw(place, attempt))
+}
+
+fn draw(place: usize, attempt: u32) -> f32 {
+    let seed = u64::from(attempt) << 32 | place as u64;
+    Rng::new(seed).uniform()
+}
+
+/// The byte that a draw between 0 and 1 falls on.
+fn byte_at(logits: &Logits, draw: f32) -> u8 {
     let mut highest = f32::NEG_INFINITY;
     for token in PRINTABLE {
         highest = highest.max(logits[usize::from(token)]);
@@ -18,8 +28,7 @@ pub(crate) fn sample(logits: &Logits, place: usize, attempt: u32) -> u8 {
     for token in PRINTABLE {
         total += (logits[usize::from(token)] - highest).exp();
     }
-    let seed = u64::from(attempt) << 32 | place as u64;
-    let mut left = Rng::new(seed).uniform() * total;
+    let mut left = draw * total;
     for token in PRINTABLE {
         left -= (logits[usize::from(token)] - highest).exp();
         if left < 0.0 {
@@ -38,4 +47,15 @@ pub(crate) fn draft(model: &Model, mut last: u8, place: usize, attempt: u32, n: 
         drafts.push(last);
     }
     drafts
+}
+
+/// Two guesses: the byte that the draw falls on, and the next one that lies beside it.
+pub(crate) fn guesses(logits: &Logits, place: usize, attempt: u32) -> [u8; 2] {
+    /// Small against the probability of most bytes that are ever drawn.
+    const STEP: f32 = 1.0 / 64.0;
+    let draw = draw(place, attempt);
+    let first = byte_at(logits, draw);
+    let mut others = (1..64).map(|steps| byte_at(logits, (draw + steps as f32 * STEP).fract()));
+    let second = others.find(|other| *other != first);
+    [first, second.unwrap_or(first)]
 }

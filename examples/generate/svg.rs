@@ -93,6 +93,23 @@ impl Svg {
         );
     }
 
+    /// A fill of slanted stripes in these colours, to be used as `url(#name)`.
+    pub(crate) fn stripes(&mut self, name: &str, colours: &[&str]) {
+        const WIDTH: usize = 5;
+        let size = WIDTH * colours.len();
+        let _ = write!(
+            self.body,
+            "<pattern id=\"{name}\" width=\"{size}\" height=\"{size}\" patternUnits=\"userSpaceOnUse\" \
+             patternTransform=\"rotate(45)\">"
+        );
+        for (index, colour) in colours.iter().enumerate() {
+            let x = index * WIDTH;
+            let _ =
+                write!(self.body, "<rect x=\"{x}\" width=\"{WIDTH}\" height=\"{size}\" fill=\"{colour}\"/>");
+        }
+        let _ = writeln!(self.body, "</pattern>");
+    }
+
     /// The whole picture, on white: it must be readable on a dark page too.
     pub(crate) fn finish(self, title: &str, width: f32, height: f32) -> String {
         let (width, height) = (Short(width), Short(height));

@@ -25,6 +25,8 @@ pub(crate) enum Event {
     Rewind(usize),
     /// A rewind was refused: cleared, to be read again.
     Clear(usize),
+    /// Something else that changes what rows hold.
+    Note(String),
 }
 
 /// A layer that the picture shows.

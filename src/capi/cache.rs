@@ -20,7 +20,8 @@ pub type kvc_drop_fn = Option<unsafe extern "C" fn(object: *mut c_void)>;
 /// `KVC_ERR_INVALID_CONFIG`: no capacity; no layer, or more than `KVC_MAX_LAYERS`; a number of entries that is
 /// neither 1 nor `n_layers`; an unknown layer kind; a ring without a window; a flat layer with a window or sinks,
 /// or without a capacity; sinks that fill the capacity; a donor that does not stand before its sharer or has
-/// another layout; more than `KVC_MAX_GROUPS` layer groups.
+/// another layout; more than `KVC_MAX_GROUPS` layer groups; an unknown flag. The many-sequence kinds refuse more: see
+/// `kvc_cells_size` and `kvc_rows_size`.
 ///
 /// # Safety
 /// Pointers are NULL or valid.
@@ -201,8 +202,9 @@ pub unsafe extern "C" fn kvc_external_init(
     unsafe { put(out, build) }
 }
 
-/// Empties a cache of any kind. Plans made before are stale. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`,
-/// `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND` for an external cache without it, `KVC_ERR_BUSY`. Any thread. O(groups).
+/// Empties a cache of any kind. Plans made before are stale, and all sequence ids are free. `KVC_ERR_INVALID_ARGUMENT`,
+/// `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND` for an external cache without it, `KVC_ERR_BUSY`. Any thread.
+/// O(groups); many-sequence kinds O(rows + sequences), with the lock held.
 ///
 /// # Safety
 /// The cache is NULL or valid.

@@ -68,6 +68,8 @@ pub const KVC_MAX_GROUPS: u32 = 8;
 pub const KVC_MAX_FACES: u32 = 4;
 /// Most layers of a model.
 pub const KVC_MAX_LAYERS: u32 = 255;
+/// Most sequences of a cell cache.
+pub const KVC_MAX_SEQS: u32 = 64;
 /// A layer that keeps all history.
 pub const KVC_LAYER_FLAT: u32 = 0;
 /// A layer with a sliding window, optionally with sinks.
@@ -115,15 +117,18 @@ pub const KVC_EVENT_ENDED: u32 = 7;
 
 // What the generator copies is what the crate uses.
 const _: () = {
-    use crate::{event::Event, layer, limits, plan, shared};
+    use crate::{config, event::Event, layer, limits, plan, shared};
     assert!(KVC_ALIGN == shared::header::ALIGN);
     assert!(KVC_UNBOUNDED == limits::UNBOUNDED);
     assert!(KVC_MAX_NAME == limits::MAX_NAME);
     assert!(KVC_MAX_GROUPS as usize == limits::MAX_GROUPS);
     assert!(KVC_MAX_FACES as usize == limits::MAX_FACES);
     assert!(KVC_MAX_LAYERS as usize == limits::MAX_LAYERS);
+    assert!(KVC_MAX_SEQS as usize == limits::MAX_SEQS);
+    assert!(KVC_SPLIT_POOLS == config::SPLIT_POOLS && KVC_KEEP_CELLS == config::KEEP_CELLS);
     assert!(KVC_LAYER_FLAT == layer::LAYER_FLAT && KVC_LAYER_RING == layer::LAYER_RING);
     assert!(KVC_KIND_SEQUENCE == shared::sequence::KIND_SEQUENCE);
+    assert!(KVC_KIND_CELLS == shared::cells::KIND_CELLS && KVC_KIND_ROWS == shared::rows::KIND_ROWS);
     assert!(KVC_MASK_NONE == plan::MASK_NONE && KVC_MASK_CAUSAL == plan::MASK_CAUSAL);
     assert!(KVC_MASK_WINDOW == plan::MASK_WINDOW && KVC_MASK_EXPLICIT == plan::MASK_EXPLICIT);
     assert!(KVC_EXTERNAL_BYTES == shared::external::EXTERNAL_BYTES);

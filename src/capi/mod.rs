@@ -26,13 +26,17 @@ use crate::shared::object::Object;
 pub use crate::shared::raw::RawConfig;
 
 mod abi;
+pub mod batch;
 pub mod builder;
 pub mod cache;
+pub mod cells;
 pub mod consts;
 pub mod plan;
 pub mod registry;
+pub mod rows;
 pub mod sequence;
 pub mod status;
+pub mod tree;
 
 pub use consts::*;
 
@@ -65,6 +69,73 @@ unsafe fn put<T>(out: *mut T, call: impl FnOnce() -> Result<T, Error>) -> kvc_st
         // SAFETY: by contract; aligned and not null as checked.
         call().map(|value| unsafe { out.write(value) })
     }))
+}
+
+/// Writes the count that `call` leaves to `out`, on success and beside `BufferTooSmall`; the pointer is checked before
+/// anything happens.
+///
+/// # Safety
+/// `out` is null or valid for writes.
+unsafe fn put_count(out: *mut u32, call: impl FnOnce(&mut u32) -> Result<(), Error>) -> kvc_status_t {
+    status(pointer(out).and_then(|out| {
+        let mut count = 0;
+        let result = call(&mut count);
+        if matches!(result, Ok(()) | Err(Error::BufferTooSmall)) {
+            // SAFETY: by contract; aligned and not null as checked.
+            unsafe { out.write(count) };
+        }
+        result
+    }))
+}
+
+/// A caller's array of one element or more, which is only read.
+///
+/// # Safety
+/// `at` is null or valid for `len` elements, which nobody writes during `'i`.
+unsafe fn input<'i, T>(at: *const T, len: u32) -> Result<&'i [T], Error> {
+    let at = elements(at, len as usize)?;
+    if len == 0 {
+        return Err(Error::InvalidArgument);
+    }
+    // SAFETY: by contract.
+    Ok(unsafe { core::slice::from_raw_parts(at.as_ptr(), len as usize) })
+}
+
+/// A caller's array for results; with `len` 0 it may be null.
+///
+/// # Safety
+/// `at` is null or valid for `len` elements, which the caller has initialised or does not mind, and which nobody else
+/// uses during `'o`.
+unsafe fn output<'o, T>(at: *mut T, len: u32) -> Result<&'o mut [T], Error> {
+    match len {
+        0 => Ok(&mut []),
+        // SAFETY: by contract.
+        _ => unsafe { slice(at, len as usize) },
+    }
+}
+
+/// A caller's buffer.
+///
+/// # Safety
+/// As [`output`].
+unsafe fn slice<'o, T>(at: *mut T, len: usize) -> Result<&'o mut [T], Error> {
+    let at = elements(at, len)?;
+    // SAFETY: by contract.
+    Ok(unsafe { core::slice::from_raw_parts_mut(at.as_ptr(), len) })
+}
+
+/// A pointer to no more elements than an object can have.
+fn elements<T>(at: *const T, len: usize) -> Result<NonNull<T>, Error> {
+    let most = isize::MAX as usize / size_of::<T>();
+    if len > most { Err(Error::InvalidArgument) } else { pointer(at) }
+}
+
+/// Whether two arrays of a caller have a byte in common: such are refused, since one is read while the other is
+/// written.
+fn overlap<A, B>(a: *const A, a_len: u32, b: *const B, b_len: u32) -> bool {
+    let end = |start: usize, len: u32, size: usize| start.saturating_add((len as usize).saturating_mul(size));
+    let (a_start, b_start) = (a.addr(), b.addr());
+    a_start < end(b_start, b_len, size_of::<B>()) && b_start < end(a_start, a_len, size_of::<A>())
 }
 
 /// The cache behind a pointer.

@@ -1,6 +1,6 @@
 //! The arithmetic: plans without a cache, positions and masks of a plan, pool sizes.
 
-use super::{kvc_status_t, pointer, put, status};
+use super::{kvc_status_t, pointer, put, slice, status};
 use crate::error::Error;
 use crate::layer::Layer;
 use crate::layout;
@@ -146,17 +146,4 @@ unsafe fn mask_arguments<'p>(
         }),
     };
     Ok((plan, parents, columns))
-}
-
-/// A caller's buffer; null is one of no elements.
-///
-/// # Safety
-/// `out` is null or valid for `len` elements, which the caller has initialised or does not mind.
-unsafe fn slice<'o, T>(out: *mut T, len: usize) -> Result<&'o mut [T], Error> {
-    let out = pointer(out)?;
-    if len.checked_mul(size_of::<T>()).is_none_or(|bytes| bytes > isize::MAX as usize) {
-        return Err(Error::InvalidArgument);
-    }
-    // SAFETY: by contract; the length is one that an object can have.
-    Ok(unsafe { core::slice::from_raw_parts_mut(out.as_ptr(), len) })
 }

@@ -39,32 +39,44 @@ mod sealed {
     pub trait Sealed {}
     impl<const N: usize> Sealed for [super::LayerSlot; N] {}
     impl Sealed for [super::LayerSlot] {}
+    impl<W: ?Sized> Sealed for crate::rows::Words<W> {}
 }
 
 /// The layer table of a [`super::SequenceInner`]: an array, or a slice of one.
 pub trait LayerTable: sealed::Sealed {
+    /// None behind the end of the table.
     #[doc(hidden)]
-    fn slots(&self) -> &[LayerSlot];
+    fn group(&self, layer: usize) -> Option<u8>;
     #[doc(hidden)]
-    fn slots_mut(&mut self) -> &mut [LayerSlot];
+    fn shares_with(&self, layer: usize) -> u8;
+    #[doc(hidden)]
+    fn set(&mut self, layer: usize, group: u8, shares_with: u8) -> Option<()>;
 }
 
 impl<const N: usize> LayerTable for [LayerSlot; N] {
-    fn slots(&self) -> &[LayerSlot] {
-        self
+    fn group(&self, layer: usize) -> Option<u8> {
+        self.get(layer).map(|slot| slot.group)
     }
 
-    fn slots_mut(&mut self) -> &mut [LayerSlot] {
-        self
+    fn shares_with(&self, layer: usize) -> u8 {
+        self.get(layer).map_or(0, |slot| slot.shares_with)
+    }
+
+    fn set(&mut self, layer: usize, group: u8, shares_with: u8) -> Option<()> {
+        self.get_mut(layer).map(|slot| *slot = LayerSlot { group, shares_with })
     }
 }
 
 impl LayerTable for [LayerSlot] {
-    fn slots(&self) -> &[LayerSlot] {
-        self
+    fn group(&self, layer: usize) -> Option<u8> {
+        self.get(layer).map(|slot| slot.group)
     }
 
-    fn slots_mut(&mut self) -> &mut [LayerSlot] {
-        self
+    fn shares_with(&self, layer: usize) -> u8 {
+        self.get(layer).map_or(0, |slot| slot.shares_with)
+    }
+
+    fn set(&mut self, layer: usize, group: u8, shares_with: u8) -> Option<()> {
+        self.get_mut(layer).map(|slot| *slot = LayerSlot { group, shares_with })
     }
 }

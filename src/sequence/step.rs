@@ -24,9 +24,13 @@ impl Step {
             && (self.accepted == PENDING || self.accepted == self.n_tokens)
     }
 
-    /// The next epoch. 0 stays free for plans that no cache made.
     pub(super) const fn next_epoch(&self) -> u32 {
-        let next = self.epoch.wrapping_add(1);
-        if next == 0 { 1 } else { next }
+        epoch_after(self.epoch)
     }
+}
+
+/// The next epoch. 0 stays free for plans that no cache made.
+pub(crate) const fn epoch_after(epoch: u32) -> u32 {
+    let next = epoch.wrapping_add(1);
+    if next == 0 { 1 } else { next }
 }

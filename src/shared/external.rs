@@ -1,5 +1,7 @@
 //! Caches that someone else implements: a table of functions and an object behind a header.
 
+mod batch;
+
 use core::ffi::c_void;
 use core::ptr::NonNull;
 
@@ -16,8 +18,8 @@ const KINDS: core::ops::RangeInclusive<u32> = 1..=4;
 
 /// `kvc_external_t`: the functions of an external cache, each like the call of that name with the object in
 /// place of the cache. A null entry answers `KVC_ERR_WRONG_KIND`. They run without any lock, in the thread of
-/// the caller, and follow the rules of the calls: a status, and nothing changed on failure. The entries from
-/// `batch_declare_step` on have their places for later versions: nothing calls them yet.
+/// the caller, and follow the rules of the calls: a status, and nothing changed on failure. Arguments that every cache
+/// refuses (null pointers, no tokens, arrays that overlap) do not reach them.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct ExternalTable {
@@ -147,45 +149,6 @@ pub struct ExternalTable {
     >,
 }
 
-impl ExternalTable {
-    /// A table that answers nothing.
-    pub(crate) const fn empty(kind: u32) -> Self {
-        Self {
-            struct_size: size_of::<Self>() as u32,
-            kind,
-            capacity: None,
-            clear: None,
-            can_extend: None,
-            length: None,
-            rewind: None,
-            rewind_floor: None,
-            seq_plan: None,
-            seq_plan_step: None,
-            seq_commit: None,
-            batch_declare_step: None,
-            batch_can_admit: None,
-            batch_seq_new: None,
-            batch_seq_clone: None,
-            batch_seq_remove: None,
-            batch_seq_release: None,
-            batch_seq_keep: None,
-            batch_seq_shift: None,
-            batch_rewind: None,
-            batch_seq_len: None,
-            batch_next_pos: None,
-            batch_first_pos: None,
-            batch_free_rows: None,
-            cells_place_step: None,
-            cells_mask_bytes: None,
-            cells_mask_bits: None,
-            cells_shifts: None,
-            cells_shifts_done: None,
-            cells_defrag: None,
-            rows_place_step: None,
-        }
-    }
-}
-
 /// What stands behind the header of an external cache.
 #[repr(C)]
 pub(crate) struct External {
@@ -201,7 +164,7 @@ struct SharedExternal {
 
 const _: () = assert!(size_of::<SharedExternal>() <= EXTERNAL_BYTES);
 
-static OPS: Ops = Ops { capacity, clear };
+static OPS: Ops = Ops { capacity, clear, batch: None };
 
 /// Builds an external cache in `size` bytes at `at`, in place.
 ///

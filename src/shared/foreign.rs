@@ -1,21 +1,18 @@
 //! Caches that Rust code implements: a trait behind the same function table that C fills.
 
-use core::cell::UnsafeCell;
-use core::ffi::c_void;
-use core::mem::MaybeUninit;
-use core::ptr::NonNull;
+mod batch;
+mod storage;
+mod table;
 
-use super::count::Flag;
-use super::external::{self, EXTERNAL_BYTES, ExternalTable};
 use super::handle::CacheRef;
-use super::storage::give_back;
-use crate::error::{Error, status};
-use crate::event::observe;
+use crate::batch::{CellStep, Move, Shift, Span};
+use crate::error::Error;
 use crate::plan::SeqPlan;
+pub use storage::ExternalStorage;
 
-/// A one-sequence cache of another make, to stand in a registry beside the built-in ones. The calls follow the
-/// rules of [`CacheRef`]'s: nothing changed on failure. They run without any lock, from any thread, behind C's
-/// calling convention: a panic aborts.
+/// A cache of another make, to stand in a registry beside the built-in ones. The calls follow the rules of
+/// [`CacheRef`]'s: nothing changed on failure. They run without any lock, from any thread, behind C's calling
+/// convention: a panic aborts.
 ///
 /// ```
 /// use kvcore::{Error, ExternalCache, ExternalStorage};
@@ -110,178 +107,165 @@ pub trait ExternalCache: Sync {
     fn commit(&self, _plan: &SeqPlan, _accepted: u32) -> Result<(), Error> {
         Err(Error::WrongKind)
     }
-}
 
-/// Storage for a handle to an [`ExternalCache`]. When the last reference went it can be used again.
-///
-/// ```
-/// use kvcore::{Error, ExternalCache, ExternalStorage, Registry};
-/// struct Mine;
-/// impl ExternalCache for Mine {}
-/// let (mine, storage) = (Mine, ExternalStorage::new());
-/// let registry = Registry::new();
-/// registry.install("mine", &storage.init(&mine)?)?;
-/// assert_eq!(storage.init(&mine).err(), Some(Error::AlreadyExists));
-/// # Ok::<(), Error>(())
-/// ```
-#[repr(C, align(8))]
-pub struct ExternalStorage {
-    cache: UnsafeCell<[MaybeUninit<u8>; EXTERNAL_BYTES]>,
-    in_use: Flag,
-}
-
-// SAFETY: the flag lets one cache at a time into the storage, and a shared cache is `Sync`.
-unsafe impl Sync for ExternalStorage {}
-// SAFETY: a storage that is not borrowed holds no cache that anyone could call.
-unsafe impl Send for ExternalStorage {}
-
-impl ExternalStorage {
-    /// Empty storage.
-    ///
-    /// ```
-    /// static STORAGE: kvcore::ExternalStorage = kvcore::ExternalStorage::new();
-    /// # let _ = &STORAGE;
-    /// ```
-    #[must_use]
-    #[cfg(not(loom))]
-    pub const fn new() -> Self {
-        Self { cache: UnsafeCell::new([MaybeUninit::uninit(); EXTERNAL_BYTES]), in_use: Flag::new() }
-    }
-
-    /// Empty storage.
-    #[must_use]
-    #[cfg(loom)]
-    pub fn new() -> Self {
-        Self { cache: UnsafeCell::new([MaybeUninit::uninit(); EXTERNAL_BYTES]), in_use: Flag::new() }
-    }
-
-    /// Makes a cache of an object, with one reference: the one answered. O(1).
+    /// As [`CacheRef::declare_step`].
     ///
     /// # Errors
-    /// `AlreadyExists` while a cache stands here.
+    /// `WrongKind` unless implemented.
+    fn declare_step(&self, _seq_ids: &[u32]) -> Result<(), Error> {
+        Err(Error::WrongKind)
+    }
+
+    /// As [`CacheRef::can_admit`].
     ///
-    /// ```
-    /// # use kvcore::{ExternalCache, ExternalStorage};
-    /// # struct Mine;
-    /// # impl ExternalCache for Mine {}
-    /// let storage = ExternalStorage::new();
-    /// assert_eq!(storage.init(&Mine)?.kind(), kvcore::KIND_SEQUENCE);
-    /// # Ok::<(), kvcore::Error>(())
-    /// ```
-    pub fn init<'a, C: ExternalCache>(&'a self, cache: &'a C) -> Result<CacheRef<'a>, Error> {
-        observe(self.in_use.take())?;
-        let object = NonNull::from(cache).cast();
-        let at = NonNull::from(&self.cache).cast();
-        // SAFETY: the flag was taken, so the storage is this call's; storage and object are borrowed for as long
-        // as any reference, by the lifetime; the table's functions accept a `&C`.
-        unsafe {
-            let made = external::init(at, EXTERNAL_BYTES, &raw const *Table::<C>::TABLE, object);
-            let made = made.inspect_err(|_| self.in_use.give_back());
-            let cache = CacheRef::from_raw(observe(made)?);
-            let flag = (&raw const self.in_use).cast_mut().cast();
-            cache.object().header().on_release(give_back, flag)?;
-            Ok(cache)
-        }
+    /// # Errors
+    /// `WrongKind` unless implemented.
+    fn can_admit(&self, _seq: u32, _n: u32) -> Result<bool, Error> {
+        Err(Error::WrongKind)
     }
-}
 
-impl Default for ExternalStorage {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-/// The function table of a Rust type.
-struct Table<C>(core::marker::PhantomData<C>);
-
-impl<C: ExternalCache> Table<C> {
-    const TABLE: &'static ExternalTable = &ExternalTable {
-        capacity: Some(Self::capacity),
-        clear: Some(Self::clear),
-        can_extend: Some(Self::can_extend),
-        length: Some(Self::length),
-        rewind: Some(Self::rewind),
-        rewind_floor: Some(Self::rewind_floor),
-        seq_plan: Some(Self::plan),
-        seq_plan_step: Some(Self::plan_step),
-        seq_commit: Some(Self::commit),
-        ..ExternalTable::empty(C::KIND)
-    };
-
-    /// Calls the object and writes what it answers.
+    /// As [`CacheRef::seq_new`].
     ///
-    /// # Safety
-    /// `object` is the `&C` of `ExternalStorage::init`, `out` is valid for writes.
-    unsafe fn put<T>(object: *mut c_void, out: *mut T, call: impl FnOnce(&C) -> Result<T, Error>) -> i32 {
-        // SAFETY: by contract.
-        status(unsafe { call(&*object.cast::<C>()).map(|value| out.write(value)) })
+    /// # Errors
+    /// `WrongKind` unless implemented.
+    fn seq_new(&self) -> Result<u32, Error> {
+        Err(Error::WrongKind)
     }
 
-    unsafe extern "C" fn capacity(object: *mut c_void, out: *mut u32) -> i32 {
-        // SAFETY: the table is only used with its object.
-        unsafe { Self::put(object, out, C::capacity) }
+    /// As [`CacheRef::seq_clone`].
+    ///
+    /// # Errors
+    /// `WrongKind` unless implemented.
+    fn seq_clone(&self, _src: u32, _upto: u32) -> Result<u32, Error> {
+        Err(Error::WrongKind)
     }
 
-    unsafe extern "C" fn clear(object: *mut c_void) -> i32 {
-        // SAFETY: as above.
-        status(unsafe { &*object.cast::<C>() }.clear())
+    /// As [`CacheRef::seq_remove`].
+    ///
+    /// # Errors
+    /// `WrongKind` unless implemented.
+    fn seq_remove(&self, _seq: u32, _from: u32, _to: u32) -> Result<(), Error> {
+        Err(Error::WrongKind)
     }
 
-    unsafe extern "C" fn can_extend(object: *mut c_void, n: u32, out: *mut bool) -> i32 {
-        // SAFETY: as above.
-        unsafe { Self::put(object, out, |cache| cache.can_extend(n)) }
+    /// As [`CacheRef::seq_release`].
+    ///
+    /// # Errors
+    /// `WrongKind` unless implemented.
+    fn seq_release(&self, _seq: u32) -> Result<(), Error> {
+        Err(Error::WrongKind)
     }
 
-    unsafe extern "C" fn length(object: *mut c_void, out: *mut u32) -> i32 {
-        // SAFETY: as above.
-        unsafe { Self::put(object, out, C::length) }
+    /// As [`CacheRef::seq_keep`].
+    ///
+    /// # Errors
+    /// `WrongKind` unless implemented.
+    fn seq_keep(&self, _seq: u32) -> Result<(), Error> {
+        Err(Error::WrongKind)
     }
 
-    unsafe extern "C" fn rewind(object: *mut c_void, length: u32) -> i32 {
-        // SAFETY: as above.
-        status(unsafe { &*object.cast::<C>() }.rewind(length))
+    /// As [`CacheRef::seq_shift`].
+    ///
+    /// # Errors
+    /// `WrongKind` unless implemented.
+    fn seq_shift(&self, _seq: u32, _from: u32, _to: u32, _delta: i32) -> Result<(), Error> {
+        Err(Error::WrongKind)
     }
 
-    unsafe extern "C" fn rewind_floor(object: *mut c_void, out: *mut u32) -> i32 {
-        // SAFETY: as above.
-        unsafe { Self::put(object, out, C::rewind_floor) }
+    /// As [`CacheRef::batch_rewind`].
+    ///
+    /// # Errors
+    /// `WrongKind` unless implemented.
+    fn batch_rewind(&self, _seq: u32, _new_len: u32) -> Result<(), Error> {
+        Err(Error::WrongKind)
     }
 
-    unsafe extern "C" fn plan(
-        object: *mut c_void,
-        layer: u32,
-        position: u32,
-        n: u32,
-        out: *mut SeqPlan,
-    ) -> i32 {
-        // SAFETY: as above.
-        unsafe { Self::put(object, out, |cache| cache.plan(layer, position, n)) }
+    /// As [`CacheRef::seq_len`].
+    ///
+    /// # Errors
+    /// `WrongKind` unless implemented.
+    fn seq_len(&self, _seq: u32) -> Result<u32, Error> {
+        Err(Error::WrongKind)
     }
 
-    unsafe extern "C" fn plan_step(
-        object: *mut c_void,
-        position: u32,
-        n: u32,
-        plans: *mut SeqPlan,
-        cap: u32,
-        n_groups: *mut u32,
-    ) -> i32 {
-        // SAFETY: as above; the plans are valid for `cap` elements, which are plain numbers.
-        let groups = unsafe {
-            let plans: &mut [SeqPlan] = match cap {
-                0 => &mut [],
-                _ => core::slice::from_raw_parts_mut(plans, cap as usize),
-            };
-            (*object.cast::<C>()).plan_step(position, n, plans)
-        };
-        let Ok(groups) = groups else { return status(groups.map(|_| ())) };
-        // SAFETY: the caller's place for the number.
-        unsafe { n_groups.write(u32::try_from(groups).unwrap_or(u32::MAX)) };
-        if groups > cap as usize { Error::BufferTooSmall.code() } else { 0 }
+    /// As [`CacheRef::next_pos`].
+    ///
+    /// # Errors
+    /// `WrongKind` unless implemented.
+    fn next_pos(&self, _seq: u32) -> Result<u32, Error> {
+        Err(Error::WrongKind)
     }
 
-    unsafe extern "C" fn commit(object: *mut c_void, plan: *const SeqPlan, accepted: u32) -> i32 {
-        // SAFETY: as above; the plan is valid for reads.
-        status(unsafe { (*object.cast::<C>()).commit(&*plan, accepted) })
+    /// As [`CacheRef::first_pos`].
+    ///
+    /// # Errors
+    /// `WrongKind` unless implemented.
+    fn first_pos(&self, _seq: u32) -> Result<u32, Error> {
+        Err(Error::WrongKind)
+    }
+
+    /// As [`CacheRef::free_rows`].
+    ///
+    /// # Errors
+    /// `WrongKind` unless implemented.
+    fn free_rows(&self) -> Result<u32, Error> {
+        Err(Error::WrongKind)
+    }
+
+    /// As [`CacheRef::place_cells`]; there are as many cells as positions.
+    ///
+    /// # Errors
+    /// `WrongKind` unless implemented.
+    fn place_cells(&self, _layer: u32, _positions: &[u32], _cells: &mut [u32]) -> Result<CellStep, Error> {
+        Err(Error::WrongKind)
+    }
+
+    /// As [`CacheRef::cell_mask_bytes`].
+    ///
+    /// # Errors
+    /// `WrongKind` unless implemented.
+    fn cell_mask_bytes(&self, _layer: u32, _out: &mut [u8], _row_stride: usize) -> Result<(), Error> {
+        Err(Error::WrongKind)
+    }
+
+    /// As [`CacheRef::cell_mask_bits`].
+    ///
+    /// # Errors
+    /// `WrongKind` unless implemented.
+    fn cell_mask_bits(&self, _layer: u32, _out: &mut [u32], _row_words: usize) -> Result<(), Error> {
+        Err(Error::WrongKind)
+    }
+
+    /// As [`CacheRef::cell_shifts`]: how many there are, whether or not the slice holds them; written only if it
+    /// does.
+    ///
+    /// # Errors
+    /// `WrongKind` unless implemented.
+    fn cell_shifts(&self, _layer: u32, _out: &mut [Shift]) -> Result<usize, Error> {
+        Err(Error::WrongKind)
+    }
+
+    /// As [`CacheRef::shifts_done`].
+    ///
+    /// # Errors
+    /// `WrongKind` unless implemented.
+    fn shifts_done(&self) -> Result<(), Error> {
+        Err(Error::WrongKind)
+    }
+
+    /// As [`CacheRef::defrag`].
+    ///
+    /// # Errors
+    /// `WrongKind` unless implemented.
+    fn defrag(&self, _layer: u32, _out: &mut [Move]) -> Result<usize, Error> {
+        Err(Error::WrongKind)
+    }
+
+    /// As [`CacheRef::place_rows`]: how many spans, whether or not the slice holds them; placed only if it does.
+    ///
+    /// # Errors
+    /// `WrongKind` unless implemented.
+    fn place_rows(&self, _layer: u32, _positions: &[u32], _out: &mut [Span]) -> Result<usize, Error> {
+        Err(Error::WrongKind)
     }
 }

@@ -1,5 +1,8 @@
 //! The counted reference to a cache of any kind, as Rust has it.
 
+mod batch;
+mod steps;
+
 use core::cell::Cell;
 use core::marker::PhantomData;
 use core::ptr::NonNull;

@@ -4,6 +4,7 @@ use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;
 
+use super::batch::BatchOps;
 use super::count::RefCount;
 use super::face::{DropFn, Faces};
 use super::lock::Lock;
@@ -22,7 +23,12 @@ const MAGIC: u32 = 0x4B56_4300;
 pub(crate) enum Tag {
     Sequence = 1,
     External = 2,
+    Cells = 3,
+    Rows = 4,
 }
+
+/// The tags, from the first to the last.
+const TAGS: u32 = Tag::Rows as u32;
 
 /// Runs once, after the last reference went; the storage may be freed or used again.
 pub(crate) type ReleaseFn = unsafe extern "C" fn(*mut c_void, *mut c_void);
@@ -32,6 +38,8 @@ pub(crate) type ReleaseFn = unsafe extern "C" fn(*mut c_void, *mut c_void);
 pub(crate) struct Ops {
     pub(crate) capacity: unsafe fn(NonNull<Header>) -> Result<u32, Error>,
     pub(crate) clear: unsafe fn(NonNull<Header>) -> Result<(), Error>,
+    /// What our own many-sequence kinds answer.
+    pub(crate) batch: Option<&'static BatchOps>,
 }
 
 /// The header. Everything that changes after the cache was built is an atomic or behind the lock.
@@ -73,7 +81,7 @@ impl Header {
         let at = NonNull::new(at.cast_mut()).filter(|at| at.is_aligned()).ok_or(Error::InvalidArgument)?;
         // SAFETY: readable by contract; the magic does not change while a cache stands there.
         let magic = unsafe { (&raw const (*at.as_ptr()).magic).read() };
-        if magic != (MAGIC | Tag::Sequence as u32) && magic != (MAGIC | Tag::External as u32) {
+        if magic.wrapping_sub(MAGIC + 1) >= TAGS {
             return Err(Error::Corrupt);
         }
         // SAFETY: the magic says that a header was built here, and the count is an atomic.

@@ -3,7 +3,9 @@
 //! `unsafe`; what it hands to the rest of the crate is safe to use.
 #![allow(unsafe_code)]
 
+pub(crate) mod batch;
 pub(crate) mod builder;
+pub(crate) mod cells;
 pub(crate) mod count;
 pub(crate) mod critical;
 pub(crate) mod external;
@@ -16,6 +18,7 @@ pub(crate) mod lock;
 pub(crate) mod object;
 pub(crate) mod place;
 pub(crate) mod raw;
+pub(crate) mod rows;
 pub(crate) mod sequence;
 pub(crate) mod storage;
 pub(crate) mod sync;

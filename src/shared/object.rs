@@ -1,5 +1,8 @@
 //! A borrowed cache of any kind: the calls, without ownership. The handle and the C layer stand on it.
 
+mod batch;
+mod steps;
+
 use core::ptr::NonNull;
 
 use super::external::{self, External};
@@ -44,11 +47,19 @@ impl Object {
     }
 
     pub(crate) fn config(self) -> Result<Config<'static>, Error> {
-        self.one_sequence(|cache| Ok(cache.config()), |_| Err(Error::WrongKind))
+        match self.header().ops().batch {
+            // SAFETY: the table came with the cache.
+            Some(batch) => unsafe { (batch.config)(self.0) },
+            None => self.one_sequence(|cache| Ok(cache.config()), |_| Err(Error::WrongKind)),
+        }
     }
 
     pub(crate) fn layer(self, layer: u32) -> Result<LayerInfo, Error> {
-        self.one_sequence(|cache| cache.layer(layer), |_| Err(Error::WrongKind))
+        match self.header().ops().batch {
+            // SAFETY: the table came with the cache.
+            Some(batch) => unsafe { (batch.layer)(self.0, layer) },
+            None => self.one_sequence(|cache| cache.layer(layer), |_| Err(Error::WrongKind)),
+        }
     }
 
     /// A call of the one-sequence face: on our own kind behind the lock, on a foreign one through its table.

@@ -22,9 +22,9 @@ pub struct RawConfig {
     pub n_layer_entries: u32,
     /// The layers; read during the call only.
     pub layers: *const Layer,
-    /// Most tokens of a step; 0: each ring layer's own window, no bound for flat layers.
+    /// Most tokens of a step; 0: each ring layer's own window, no bound for flat layers (cells: as many as the capacity).
     pub max_write: u32,
-    /// Extra ring rows: rejected tokens that can be taken back.
+    /// Extra ring rows (cells: positions kept beyond a window): rejected tokens that can be taken back.
     pub rollback: u32,
     /// Positions that a sequence may reach; 0: no bound of its own.
     pub max_context: u32,
@@ -32,7 +32,7 @@ pub struct RawConfig {
     pub initial_capacity: u32,
     /// Element type of the tensors, opaque here.
     pub kv_dtype: i32,
-    /// Most sequences (many-sequence kinds).
+    /// Most sequences: 1 to `KVC_MAX_SEQS` (cells), 1 to 4096 (rows).
     pub max_seqs: u32,
     /// Rows of a block (paged).
     pub block_size: u32,

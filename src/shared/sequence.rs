@@ -21,7 +21,7 @@ pub(crate) struct SharedSequence<L: ?Sized> {
 /// The part before the layer table.
 type Prefix = SharedSequence<[LayerSlot; 0]>;
 
-static OPS: Ops = Ops { capacity, clear };
+static OPS: Ops = Ops { capacity, clear, batch: None };
 
 /// Bytes of a shared one-sequence cache of `n_layers` layers.
 pub(crate) const fn bytes(n_layers: usize) -> usize {

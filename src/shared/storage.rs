@@ -1,5 +1,7 @@
 //! Storage for shared caches, as Rust has it.
 
+pub(crate) mod batch;
+
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::mem::MaybeUninit;

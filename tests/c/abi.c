@@ -91,7 +91,7 @@ static void check_config_round_trip(void)
     config.block_size = 108;
     config.max_blocks_per_seq = 109;
     config.watermark = 110;
-    config.flags = 111;
+    config.flags = KVC_SPLIT_POOLS | KVC_KEEP_CELLS;
     config.user = &config;
     kvc_registry_t *registry = kvc_registry_global();
     size_t size = 0;

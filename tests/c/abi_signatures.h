@@ -53,6 +53,10 @@ static size_t check_function_signatures(void)
              size_t, size_t);
     FUNCTION(kvc_grow_rows, uint32_t, uint32_t, uint32_t, uint32_t);
     FUNCTION(kvc_pool_bytes, kvc_status_t, uint32_t, uint32_t, uint32_t, uint32_t, uint64_t *);
+    FUNCTION(kvc_tree_positions, kvc_status_t, const int32_t *, uint32_t, uint32_t, uint32_t *);
+    FUNCTION(kvc_tree_intervals, kvc_status_t, const int32_t *, uint32_t, uint16_t *, uint16_t *);
+    FUNCTION(kvc_tree_moves, kvc_status_t, const uint32_t *, const int32_t *, uint32_t, int32_t, kvc_move_t *,
+             uint32_t, uint32_t *, uint32_t *);
     FUNCTION(kvc_registry_global, kvc_registry_t *, void);
     FUNCTION(kvc_registry_size, size_t, void);
     FUNCTION(kvc_registry_init, kvc_status_t, void *, size_t, kvc_registry_t **);
@@ -75,6 +79,35 @@ static size_t check_function_signatures(void)
              void *, size_t, kvc_cache_t **);
     FUNCTION(kvc_builder_kind_at, kvc_status_t, kvc_registry_t *, const char *, uint32_t, const char **);
     FUNCTION(kvc_sequence_register, kvc_status_t, kvc_registry_t *);
+    FUNCTION(kvc_batch_declare_step, kvc_status_t, kvc_cache_t *, const uint32_t *, uint32_t);
+    FUNCTION(kvc_batch_can_admit, kvc_status_t, const kvc_cache_t *, uint32_t, uint32_t, bool *);
+    FUNCTION(kvc_batch_seq_new, kvc_status_t, kvc_cache_t *, uint32_t *);
+    FUNCTION(kvc_batch_seq_clone, kvc_status_t, kvc_cache_t *, uint32_t, uint32_t, uint32_t *);
+    FUNCTION(kvc_batch_seq_remove, kvc_status_t, kvc_cache_t *, uint32_t, uint32_t, uint32_t);
+    FUNCTION(kvc_batch_seq_release, kvc_status_t, kvc_cache_t *, uint32_t);
+    FUNCTION(kvc_batch_seq_keep, kvc_status_t, kvc_cache_t *, uint32_t);
+    FUNCTION(kvc_batch_seq_shift, kvc_status_t, kvc_cache_t *, uint32_t, uint32_t, uint32_t, int32_t);
+    FUNCTION(kvc_batch_rewind, kvc_status_t, kvc_cache_t *, uint32_t, uint32_t);
+    FUNCTION(kvc_batch_seq_len, kvc_status_t, const kvc_cache_t *, uint32_t, uint32_t *);
+    FUNCTION(kvc_batch_next_pos, kvc_status_t, const kvc_cache_t *, uint32_t, uint32_t *);
+    FUNCTION(kvc_batch_first_pos, kvc_status_t, const kvc_cache_t *, uint32_t, uint32_t *);
+    FUNCTION(kvc_batch_free_rows, kvc_status_t, const kvc_cache_t *, uint32_t *);
+    FUNCTION(kvc_cells_size, kvc_status_t, const kvc_config_t *, size_t *);
+    FUNCTION(kvc_cells_init, kvc_status_t, void *, size_t, const kvc_config_t *, kvc_cache_t **);
+    FUNCTION(kvc_cells_place_step, kvc_status_t, kvc_cache_t *, uint32_t, const uint32_t *, uint32_t, uint32_t *,
+             kvc_cell_step_t *);
+    FUNCTION(kvc_cells_mask_bytes, kvc_status_t, kvc_cache_t *, uint32_t, uint8_t *, size_t, size_t);
+    FUNCTION(kvc_cells_mask_bits, kvc_status_t, kvc_cache_t *, uint32_t, uint32_t *, size_t, size_t);
+    FUNCTION(kvc_cells_shifts, kvc_status_t, kvc_cache_t *, uint32_t, kvc_shift_t *, uint32_t, uint32_t *);
+    FUNCTION(kvc_cells_shifts_done, kvc_status_t, kvc_cache_t *);
+    FUNCTION(kvc_cells_defrag, kvc_status_t, kvc_cache_t *, uint32_t, kvc_move_t *, uint32_t, uint32_t *);
+    FUNCTION(kvc_cells_register, kvc_status_t, kvc_registry_t *);
+    FUNCTION(kvc_rows_size, kvc_status_t, const kvc_config_t *, size_t *);
+    FUNCTION(kvc_rows_init, kvc_status_t, void *, size_t, const kvc_config_t *, kvc_cache_t **);
+    FUNCTION(kvc_rows_place_step, kvc_status_t, kvc_cache_t *, uint32_t, const uint32_t *, uint32_t, kvc_span_t *,
+             uint32_t, uint32_t *);
+    FUNCTION(kvc_rows_held, kvc_status_t, const kvc_cache_t *, uint32_t, uint32_t, kvc_run_t *, uint32_t, uint32_t *);
+    FUNCTION(kvc_rows_register, kvc_status_t, kvc_registry_t *);
     return n_functions;
 }
 

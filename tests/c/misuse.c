@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "batches.h"
 #include "edge.h"
 #include "registries.h"
 
@@ -12,6 +13,9 @@ static uint64_t cache_storage[CACHE_BYTES / 8];
 static uint64_t ended_storage[CACHE_BYTES / 8];
 static uint64_t external_storage[KVC_EXTERNAL_BYTES / 8];
 static uint64_t ended_external_storage[KVC_EXTERNAL_BYTES / 8];
+static uint64_t claiming_storage[KVC_KIND_PAGED][KVC_EXTERNAL_BYTES / 8];
+static uint64_t cells_storage[BATCH_BYTES / 8], ended_cells_storage[BATCH_BYTES / 8];
+static uint64_t rows_storage[BATCH_BYTES / 8], ended_rows_storage[BATCH_BYTES / 8];
 static uint64_t nothing[64];
 
 /* An external cache that offers nothing. */
@@ -19,6 +23,8 @@ static const kvc_external_t empty_table = {
     sizeof(kvc_external_t), KVC_KIND_SEQUENCE, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
     NULL, NULL};
+
+static kvc_external_t claims[KVC_KIND_PAGED];
 
 static kvc_status_t refuse_size(void *ctx, const kvc_config_t *config, size_t *out)
 {
@@ -39,6 +45,8 @@ static void build_caches(void)
     world.layers[1] = ring_layer(4);
     world.config = config_of(world.layers, 2, 16);
     world.config.max_write = 4;
+    /* For the kinds of many sequences; others do not look at it. */
+    world.config.max_seqs = 2;
     world.cache = build(cache_storage, &world.config);
     world.stale_plan = step(world.cache, 4);
     world.plan = step(world.cache, 4);
@@ -48,6 +56,55 @@ static void build_caches(void)
     CHECK_OK(kvc_external_init(ended_external_storage, sizeof ended_external_storage, &empty_table, &world,
                                &world.ended_external));
     CHECK_OK(kvc_cache_release(world.ended_external));
+}
+
+static void build_claiming(void)
+{
+    for (uint32_t i = 0; i < KVC_KIND_PAGED; i++) {
+        claims[i] = empty_table;
+        claims[i].kind = KVC_KIND_SEQUENCE + i;
+        CHECK_OK(kvc_external_init(claiming_storage[i], sizeof claiming_storage[i], &claims[i], &world,
+                                   &world.claiming[i]));
+    }
+}
+
+static void build_cells_of_the_world(void)
+{
+    static const uint32_t position = 15;
+    kvc_config_t config = world.config;
+    uint32_t cell;
+    kvc_cell_step_t step;
+    config.max_seqs = 3;
+    config.max_write = 20;
+    config.max_context = 100;
+    config.flags = KVC_SPLIT_POOLS;
+    world.ended_cells = build_cells(ended_cells_storage, &config);
+    CHECK_OK(kvc_cache_release(world.ended_cells));
+    world.cells = build_cells(cells_storage, &config);
+    uint32_t seq = new_seq(world.cells);
+    append_cells(world.cells, seq, 4, NULL);
+    append_cells(world.cells, seq, 4, NULL);
+    append_cells(world.cells, seq, 1, NULL);
+    CHECK_EQ(1, clone_of(world.cells, seq, KVC_UNBOUNDED));
+    append_cells(world.cells, seq, 1, NULL);
+    CHECK_OK(kvc_batch_seq_shift(world.cells, seq, 9, 10, 5));
+    CHECK_OK(declare_for(world.cells, seq, 1));
+    CHECK_OK(kvc_cells_place_step(world.cells, 0, &position, 1, &cell, &step));
+}
+
+static void build_rows_of_the_world(void)
+{
+    kvc_config_t config = world.config;
+    config.capacity = 13;
+    config.max_seqs = 3;
+    config.max_context = 100;
+    world.ended_rows = build_rows(ended_rows_storage, &config);
+    CHECK_OK(kvc_cache_release(world.ended_rows));
+    world.rows = build_rows(rows_storage, &config);
+    uint32_t seq = new_seq(world.rows);
+    append_rows(world.rows, seq, 4);
+    append_rows(world.rows, seq, 4);
+    append_rows(world.rows, new_seq(world.rows), 2);
 }
 
 static void build_registries(void)
@@ -65,11 +122,17 @@ void world_build(void)
     if (world.registry != NULL) {
         kvc_registry_deinit(world.registry);
         kvc_cache_release(world.external);
+        for (uint32_t i = 0; i < KVC_KIND_PAGED; i++) {
+            kvc_cache_release(world.claiming[i]);
+        }
     }
     memset(&world, 0, sizeof world);
     memset(spare_storage, 0x3C, sizeof spare_storage);
     world.nothing = nothing;
     build_caches();
+    build_claiming();
+    build_cells_of_the_world();
+    build_rows_of_the_world();
     build_registries();
     memset(&world.out, 0x5A, sizeof world.out);
     watch(&world, sizeof world);
@@ -78,6 +141,11 @@ void world_build(void)
     watch(ended_storage, sizeof ended_storage);
     watch(external_storage, sizeof external_storage);
     watch(ended_external_storage, sizeof ended_external_storage);
+    watch(claiming_storage, sizeof claiming_storage);
+    watch(cells_storage, sizeof cells_storage);
+    watch(ended_cells_storage, sizeof ended_cells_storage);
+    watch(rows_storage, sizeof rows_storage);
+    watch(ended_rows_storage, sizeof ended_rows_storage);
     watch(world.registry, kvc_registry_size());
     watch(world.closed, kvc_registry_size());
     watch(nothing, sizeof nothing);
@@ -99,12 +167,31 @@ void refuse_bad_caches(cache_call_t call)
     REFUSED(KVC_ERR_CORRUPT, call((kvc_cache_t *)world.registry));
     REFUSED(KVC_ERR_STALE, call(world.ended));
     REFUSED(KVC_ERR_STALE, call(world.ended_external));
+    REFUSED(KVC_ERR_STALE, call(world.ended_cells));
+    REFUSED(KVC_ERR_STALE, call(world.ended_rows));
 }
 
 void refuse_caches_of_another_kind(cache_call_t call)
 {
     refuse_bad_caches(call);
     REFUSED(KVC_ERR_WRONG_KIND, call(world.external));
+    for (uint32_t i = 0; i < KVC_KIND_PAGED; i++) {
+        REFUSED(KVC_ERR_WRONG_KIND, call(world.claiming[i]));
+    }
+}
+
+void refuse_all_caches_but(unsigned offered_by, cache_call_t call)
+{
+    refuse_caches_of_another_kind(call);
+    if ((offered_by & OFFERED_BY_SEQUENCE) == 0) {
+        REFUSED(KVC_ERR_WRONG_KIND, call(world.cache));
+    }
+    if ((offered_by & OFFERED_BY_CELLS) == 0) {
+        REFUSED(KVC_ERR_WRONG_KIND, call(world.cells));
+    }
+    if ((offered_by & OFFERED_BY_ROWS) == 0) {
+        REFUSED(KVC_ERR_WRONG_KIND, call(world.rows));
+    }
 }
 
 void refuse_bad_registries(registry_call_t call)
@@ -156,6 +243,8 @@ static void refuse_bad_config_fields(config_call_t call)
     BAD_FIELD(KVC_ERR_INVALID_CONFIG, capacity, 0);
     /* A flat layer has an end. */
     BAD_FIELD(KVC_ERR_INVALID_CONFIG, capacity, KVC_UNBOUNDED);
+    BAD_FIELD(KVC_ERR_INVALID_CONFIG, flags, 4);
+    BAD_FIELD(KVC_ERR_INVALID_CONFIG, flags, UINT32_MAX - KVC_KEEP_CELLS);
     BAD_FIELD(KVC_ERR_INVALID_CONFIG, n_layers, 0);
     BAD_FIELD(KVC_ERR_INVALID_CONFIG, n_layers, 3);
     BAD_FIELD(KVC_ERR_INVALID_CONFIG, n_layers, KVC_MAX_LAYERS + 1);
@@ -199,6 +288,7 @@ static void refuse_bad_layers(config_call_t call)
         many[i] = ring_layer(i + 1);
     }
     config = config_of(many, KVC_MAX_GROUPS + 1, 64);
+    config.max_seqs = 2;
     refuse_config(call, KVC_ERR_INVALID_CONFIG, &config);
 }
 

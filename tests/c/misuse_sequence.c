@@ -48,7 +48,7 @@ static kvc_status_t can_extend_by_one(kvc_cache_t *cache)
 void misuse_of_kvc_can_extend(void)
 {
     bool fits = true;
-    refuse_caches_of_another_kind(can_extend_by_one);
+    refuse_all_caches_but(OFFERED_BY_SEQUENCE, can_extend_by_one);
     REFUSED(KVC_ERR_INVALID_ARGUMENT, kvc_can_extend(world.cache, 1, NULL));
     REFUSED(KVC_ERR_INVALID_ARGUMENT, kvc_can_extend(world.cache, 0, &OUT->flag));
     CHECK_OK(kvc_can_extend(world.cache, UINT32_MAX, &fits));
@@ -64,7 +64,7 @@ static kvc_status_t get_length(kvc_cache_t *cache)
 
 void misuse_of_kvc_length(void)
 {
-    refuse_caches_of_another_kind(get_length);
+    refuse_all_caches_but(OFFERED_BY_SEQUENCE, get_length);
     REFUSED(KVC_ERR_INVALID_ARGUMENT, kvc_length(world.cache, NULL));
     REFUSED(KVC_ERR_INVALID_ARGUMENT, kvc_length(world.cache, (uint32_t *)off_by(OUT->u32, 1)));
 }
@@ -76,7 +76,7 @@ static kvc_status_t rewind_to_seven(kvc_cache_t *cache)
 
 void misuse_of_kvc_rewind(void)
 {
-    refuse_caches_of_another_kind(rewind_to_seven);
+    refuse_all_caches_but(OFFERED_BY_SEQUENCE, rewind_to_seven);
     REFUSED(KVC_ERR_CANNOT_GROW, kvc_rewind(world.cache, 9));
     REFUSED(KVC_ERR_CANNOT_GROW, kvc_rewind(world.cache, UINT32_MAX));
     REFUSED(KVC_ERR_EVICTED, kvc_rewind(world.cache, 3));
@@ -89,7 +89,7 @@ static kvc_status_t get_floor(kvc_cache_t *cache)
 
 void misuse_of_kvc_rewind_floor(void)
 {
-    refuse_caches_of_another_kind(get_floor);
+    refuse_all_caches_but(OFFERED_BY_SEQUENCE, get_floor);
     REFUSED(KVC_ERR_INVALID_ARGUMENT, kvc_rewind_floor(world.cache, NULL));
     REFUSED(KVC_ERR_INVALID_ARGUMENT, kvc_rewind_floor(world.cache, (uint32_t *)off_by(OUT->u32, 3)));
 }
@@ -124,7 +124,7 @@ static kvc_status_t plan_one(kvc_cache_t *cache)
 void misuse_of_kvc_seq_plan(void)
 {
     kvc_seq_plan_t *out = OUT->plans;
-    refuse_caches_of_another_kind(plan_one);
+    refuse_all_caches_but(OFFERED_BY_SEQUENCE, plan_one);
     REFUSED(KVC_ERR_INVALID_ARGUMENT, kvc_seq_plan(world.cache, 0, 8, 1, NULL));
     REFUSED(KVC_ERR_INVALID_ARGUMENT, kvc_seq_plan(world.cache, 0, 8, 1, (kvc_seq_plan_t *)off_by(out, 2)));
     REFUSED(KVC_ERR_INVALID_ARGUMENT, kvc_seq_plan(world.cache, 0, 8, 0, out));
@@ -149,7 +149,7 @@ void misuse_of_kvc_seq_plan_step(void)
     kvc_cache_t *cache = world.cache;
     kvc_seq_plan_t *out = OUT->plans;
     uint32_t *n = OUT->u32;
-    refuse_caches_of_another_kind(plan_step_of_one);
+    refuse_all_caches_but(OFFERED_BY_SEQUENCE, plan_step_of_one);
     REFUSED(KVC_ERR_INVALID_ARGUMENT, kvc_seq_plan_step(cache, 8, 1, NULL, 4, n));
     REFUSED(KVC_ERR_INVALID_ARGUMENT, kvc_seq_plan_step(cache, 8, 1, NULL, 1, n));
     REFUSED(KVC_ERR_INVALID_ARGUMENT, kvc_seq_plan_step(cache, 8, 1, (kvc_seq_plan_t *)off_by(out, 1), 3, n));
@@ -179,7 +179,7 @@ static kvc_status_t commit_all(kvc_cache_t *cache)
 void misuse_of_kvc_seq_commit(void)
 {
     kvc_seq_plan_t plan = world.plan;
-    refuse_caches_of_another_kind(commit_all);
+    refuse_all_caches_but(OFFERED_BY_SEQUENCE, commit_all);
     REFUSED(KVC_ERR_INVALID_ARGUMENT, kvc_seq_commit(world.cache, NULL, 4));
     REFUSED(KVC_ERR_INVALID_ARGUMENT,
             kvc_seq_commit(world.cache, (const kvc_seq_plan_t *)off_by(&world.plan, 2), 4));

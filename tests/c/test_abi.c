@@ -14,7 +14,7 @@ static void test_values(void)
 
 static void test_signatures(void)
 {
-    CHECK_EQ(50, check_function_signatures());
+    CHECK_EQ(80, check_function_signatures());
     check_entry_signatures();
     check_callback_signatures();
 }

@@ -235,3 +235,62 @@ TEST_CASE("C++ finds a cache that C installed") {
   CHECK(control->can_extend(22));  // the adapter has a reference of its own
   found.reset();
 }
+
+TEST_CASE("C works with C++ caches of many sequences by their keys") {
+  const auto cells = std::make_shared<cache::CellCache>(config(16, {0}));
+  const auto rows = std::make_shared<cache::BatchedSequenceCache>(config(16, {0}));
+  const InstallGuard cell_guard(cells), row_guard(rows);
+  kvc_cache_t* found[2] = {};
+  REQUIRE(kvc_registry_get(kvc_registry_global(), key_of(cell_guard).c_str(), &found[0]) == KVC_OK);
+  REQUIRE(kvc_registry_get(kvc_registry_global(), key_of(row_guard).c_str(), &found[1]) == KVC_OK);
+  CHECK(CacheRegistry::global().get(key_of(cell_guard)) == cells);
+  CHECK(CacheRegistry::global().get(key_of(row_guard)) == rows);
+  const std::uint32_t kinds[2] = {KVC_KIND_CELLS, KVC_KIND_ROWS};
+  for (int i = 0; i < 2; ++i) {
+    std::uint32_t number = 9, seq = 9;
+    CHECK(kvc_cache_kind(found[i], &number) == KVC_OK);
+    CHECK(number == kinds[i]);
+    CHECK(kvc_batch_seq_new(found[i], &seq) == KVC_OK);
+    CHECK(kvc_batch_declare_step(found[i], &seq, 1) == KVC_OK);
+  }
+  const std::uint32_t position = 0;
+  std::uint32_t cell = 9, n = 9;
+  kvc_cell_step_t step;
+  kvc_span_t span;
+  CHECK(kvc_cells_place_step(found[0], 0, &position, 1, &cell, &step) == KVC_OK);
+  CHECK(kvc_rows_place_step(found[1], 0, &position, 1, &span, 1, &n) == KVC_OK);
+  CHECK(cells->seq_len(0) == 1);
+  CHECK(rows->seq_len(0) == 1);
+  for (kvc_cache_t* cache : found) kvc_cache_release(cache);
+}
+
+TEST_CASE("C++ finds caches of many sequences that C installed") {
+  kvc_layer_t layer = {};
+  kvc_config_t made = kvc_config_default();
+  made.capacity = 24;
+  made.n_layers = made.n_layer_entries = 1;
+  made.layers = &layer;
+  made.max_seqs = 2;
+  std::size_t cell_bytes = 0, row_bytes = 0;
+  REQUIRE(kvc_cells_size(&made, &cell_bytes) == KVC_OK);
+  REQUIRE(kvc_rows_size(&made, &row_bytes) == KVC_OK);
+  std::vector<std::uint64_t> cell_storage(cell_bytes / 8 + 1), row_storage(row_bytes / 8 + 1);
+  kvc_cache_t *cells = nullptr, *rows = nullptr;
+  REQUIRE(kvc_cells_init(cell_storage.data(), cell_bytes, &made, &cells) == KVC_OK);
+  REQUIRE(kvc_rows_init(row_storage.data(), row_bytes, &made, &rows) == KVC_OK);
+  REQUIRE(kvc_registry_install(kvc_registry_global(), "cells", cells) == KVC_OK);
+  REQUIRE(kvc_registry_install(kvc_registry_global(), "rows", rows) == KVC_OK);
+  const auto found_cells = CacheRegistry::global().get("cells"), found_rows = CacheRegistry::global().get("rows");
+  REQUIRE(found_cells != nullptr);
+  REQUIRE(found_rows != nullptr);
+  CHECK(found_cells->as<cache::CellStepper>() != nullptr);
+  CHECK(found_rows->as<cache::SeqSpanStepper>() != nullptr);
+  CHECK(found_cells->as<cache::BatchControl>()->seq_new() == 0);
+  CHECK(found_rows->as<cache::BatchControl>()->max_seqs() == 2);
+  CHECK(found_rows->as<cache::SequenceControl>() == nullptr);
+  CHECK(kvc_registry_erase(kvc_registry_global(), "cells") == KVC_OK);
+  CHECK(kvc_registry_erase(kvc_registry_global(), "rows") == KVC_OK);
+  CHECK(kvc_cache_release(cells) == KVC_OK);
+  CHECK(kvc_cache_release(rows) == KVC_OK);
+  CHECK(found_cells->as<cache::BatchControl>()->can_admit(0, 24));  // the adapters have references of their own
+}

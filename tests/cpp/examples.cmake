@@ -1,11 +1,17 @@
-# Writes a program that runs every example in the comments of a header: cmake -DHEADER=… -DOUT=… -P examples.cmake
+# Writes a program that runs every example in the comments of the C++ header and its parts:
+# cmake -DINCLUDE=… -DOUT=… -P examples.cmake
 #
 # An example stands between "/// ```cpp" and "/// ```" and becomes the body of a function of its own. One that begins
-# with "/// ```cpp file" stays at namespace scope: declarations that the examples behind it use. Every public function of
-# the header must occur in an example.
+# with "/// ```cpp file" stays at namespace scope: declarations that the examples behind it use. Every public function
+# of the header must occur in an example.
 cmake_minimum_required(VERSION 3.20)
 
-file(READ "${HEADER}" text)
+file(GLOB parts "${INCLUDE}/kvcore/*.hpp")
+set(text "")
+foreach(header IN ITEMS "${INCLUDE}/kvcore.hpp" ${parts})
+  file(READ "${header}" part)
+  string(APPEND text "${part}")
+endforeach()
 set(rest "${text}")
 set(code "")
 set(calls "")
@@ -37,8 +43,8 @@ while(TRUE)
     string(APPEND calls "  example_${count}();\n")
   endif()
 endwhile()
-if(count LESS 20)
-  message(FATAL_ERROR "${count} examples found in ${HEADER}")
+if(count LESS 40)
+  message(FATAL_ERROR "${count} examples found in ${INCLUDE}")
 endif()
 
 # Takes every part of a text from one mark to another out of it.
@@ -73,7 +79,7 @@ string(REGEX MATCHALL "[ *&][a-z_]+\\([^()]*(\\([^()]*\\)[^()]*)*\\)( const)?&* 
 list(TRANSFORM names REPLACE "^.([a-z_]+).*" "\\1")
 list(REMOVE_DUPLICATES names)
 list(LENGTH names n_names)
-if(n_names LESS 70)
+if(n_names LESS 110)
   message(FATAL_ERROR "only ${n_names} public functions found: ${names}")
 endif()
 foreach(name IN LISTS names)
@@ -85,7 +91,7 @@ if(missing)
   message(FATAL_ERROR "no example for: ${missing}")
 endif()
 
-file(WRITE "${OUT}" "// Written from the examples in kvcore.hpp.
+file(WRITE "${OUT}" "// Written from the examples in kvcore.hpp and its parts.
 #undef NDEBUG
 #include <cassert>
 #include <kvcore.hpp>

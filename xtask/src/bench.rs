@@ -1,6 +1,7 @@
 //! The benchmarks: kvcore through its C interface against a C++ peer, in time and in instructions.
 
 mod counts;
+mod growth;
 mod table;
 mod times;
 
@@ -18,12 +19,26 @@ usage: cargo xtask bench [OPTION …]
   --check    fails when a target is missed: a ratio of times; with --counts, a ceiling of instructions
   --counts   counts instructions with callgrind instead of timing
   --record   counts, and writes benches/counts.toml anew
+  --growth   how operations of a cell pool grow with it, beside a peer that scans its cells. Times; with --counts
+             instructions; with --check those against benches/growth.toml and against the growth that a decode step may
+             show; with --record they are written anew
 
 CXX names another C++ compiler than g++. benches/README.md tells what is measured.
 ";
 
-/// The translation units of the harness; the peer's own is the first.
-const UNITS: [&str; 5] = ["peer", "sides", "ops", "agree", "harness"];
+/// A program that measures, and its translation units; the peer's own is the first.
+struct Harness {
+    name: &'static str,
+    units: &'static [&'static str],
+}
+
+const HARNESS: Harness =
+    Harness { name: "harness", units: &["peer", "sides", "ops", "agree", "harness", "measure"] };
+
+const GROWTH: Harness = Harness {
+    name: "growth",
+    units: &["growth/peer", "growth/sides", "growth/ops", "growth/agree", "growth/harness", "measure"],
+};
 
 const FLAGS: &str = "-std=c++17 -O2 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror";
 
@@ -37,12 +52,13 @@ struct Options {
 
 /// Builds the harness and measures; `root` is the checkout.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
-    let mut options = Options::default();
+    let (mut options, mut harness) = (Options::default(), &HARNESS);
     for arg in args {
         match arg.as_str() {
             "--check" => options.check = true,
             "--counts" => options.counts = true,
             "--record" => options.record = true,
+            "--growth" => harness = &GROWTH,
             "--help" | "-h" => {
                 print!("{USAGE}");
                 return Ok(());
@@ -51,8 +67,10 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
         }
     }
     let context = Context::find()?;
-    let bench = Bench::build(&context, root)?;
-    if options.record {
+    let bench = Bench::build(&context, root, harness)?;
+    if harness.name == GROWTH.name {
+        growth::run(&bench, &options)
+    } else if options.record {
         counts::record(&bench)
     } else if options.counts {
         counts::run(&bench, options.check)
@@ -68,20 +86,22 @@ struct Bench {
     /// Where it was built.
     folder: PathBuf,
     compiler: String,
+    harness: &'static str,
 }
 
 impl Bench {
     /// Compiles every unit on its own, without link-time optimisation, and links the static library.
-    fn build(context: &Context, root: &Path) -> Result<Self, String> {
+    fn build(context: &Context, root: &Path, harness: &Harness) -> Result<Self, String> {
         let bench = Self {
             sources: root.join("benches"),
-            folder: context.scratch("bench")?,
+            folder: context.scratch(&format!("bench-{}", harness.name))?,
             compiler: env::var("CXX").unwrap_or_else(|_| "g++".into()),
+            harness: harness.name,
         };
         let archive = context.archive()?;
         let mut objects = Vec::new();
-        for unit in UNITS {
-            let object = bench.folder.join(unit).with_extension("o");
+        for unit in harness.units {
+            let object = bench.folder.join(unit.replace('/', "-")).with_extension("o");
             let source = bench.sources.join(unit).with_extension("cpp");
             let mut compile = Command::new(&bench.compiler);
             compile.args(FLAGS.split_whitespace()).arg("-I").arg(root.join("include"));
@@ -96,7 +116,7 @@ impl Bench {
     }
 
     fn harness(&self) -> PathBuf {
-        self.folder.join("harness")
+        self.folder.join(self.harness)
     }
 
     /// The first line of what a program says of its version.

@@ -8,18 +8,18 @@ use super::{Bench, table};
 use crate::{row, shell};
 
 /// How much a count may grow before the check fails.
-const SLACK: f64 = 1.03;
+pub(super) const SLACK: f64 = 1.03;
 
 /// The function of the harness in which instructions are counted; see `count_side` there.
 const COUNTED: &str = "counted_batch";
 
 /// Instructions of one operation, its loop in the harness included.
 #[derive(Debug, PartialEq)]
-struct Count {
-    id: String,
-    title: String,
-    ours: f64,
-    theirs: f64,
+pub(super) struct Count {
+    pub(super) id: String,
+    pub(super) title: String,
+    pub(super) ours: f64,
+    pub(super) theirs: f64,
 }
 
 /// What was recorded of one operation.
@@ -32,15 +32,11 @@ struct Recorded {
 
 /// Counts and prints, beside what is recorded; with `check`, a count over its ceiling is a failure.
 pub(super) fn run(bench: &Bench, check: bool) -> Result<(), String> {
-    let counts = count(bench)?;
+    let counts = count(bench, &[])?;
     let text = shell::read(&file(bench))?;
     let recorded = parse(&text)?;
     let compilers = bench.compilers()?;
-    for compiler in &compilers {
-        if !text.contains(&format!("{compiler:?}")) {
-            println!("The counts on record are not those of {compiler}; compared all the same.");
-        }
-    }
+    tell_of_others(&text, &compilers);
     let mut rows = vec![row!["instructions", "kvcore", "peer", "recorded", "ceiling", "verdict"]];
     let mut wrong = Vec::new();
     for Count { id, title, ours, theirs } in &counts {
@@ -71,9 +67,18 @@ pub(super) fn run(bench: &Bench, check: bool) -> Result<(), String> {
     Ok(())
 }
 
+/// Says so where the counts on record are those of other compilers.
+pub(super) fn tell_of_others(record: &str, compilers: &[String]) {
+    for compiler in compilers {
+        if !record.contains(&format!("{compiler:?}")) {
+            println!("The counts on record are not those of {compiler}; compared all the same.");
+        }
+    }
+}
+
 /// Counts, and writes the record anew.
 pub(super) fn record(bench: &Bench) -> Result<(), String> {
-    let counts = count(bench)?;
+    let counts = count(bench, &[])?;
     let at = file(bench);
     shell::write(&at, &render(&counts, &bench.compilers()?)?)?;
     println!("{} operations recorded", counts.len());
@@ -86,13 +91,13 @@ fn file(bench: &Bench) -> PathBuf {
 
 /// Runs the harness in callgrind, which writes a sum after every counted batch: for each operation ours of n
 /// and of 2n, then the peer's of n and of 2n.
-fn count(bench: &Bench) -> Result<Vec<Count>, String> {
+pub(super) fn count(bench: &Bench, arguments: &[String]) -> Result<Vec<Count>, String> {
     let base = bench.folder.join("callgrind.out");
     let mut valgrind = Command::new("valgrind");
     valgrind.args(["--quiet", "--tool=callgrind"]);
     valgrind.args([format!("--toggle-collect={COUNTED}"), format!("--dump-after={COUNTED}")]);
     valgrind.arg(format!("--callgrind-out-file={}", base.display()));
-    let output = shell::capture(valgrind.arg(bench.harness()).arg("count"))?;
+    let output = shell::capture(valgrind.arg(bench.harness()).arg("count").args(arguments))?;
     let mut sums = (1..).map(|dump| sum_of(&base, dump));
     let mut next = || sums.next().unwrap_or_else(|| Err("no more sums".into()));
     let mut counts = Vec::new();

@@ -11,14 +11,15 @@ const PROCESSES: usize = 5;
 
 /// One operation, in nanoseconds.
 #[derive(Clone)]
-struct Timing {
-    title: String,
+pub(super) struct Timing {
+    pub(super) id: String,
+    pub(super) title: String,
     our_min: f64,
-    our_median: f64,
+    pub(super) our_median: f64,
     their_min: f64,
-    their_median: f64,
+    pub(super) their_median: f64,
     /// Median over the rounds of the peer's time by ours.
-    ratio: f64,
+    pub(super) ratio: f64,
     /// The ratio that is wanted; 0: none.
     least_ratio: f64,
     /// The design's ceiling for kvcore; 0: none.
@@ -28,10 +29,12 @@ struct Timing {
 impl Timing {
     /// From a line of the harness.
     fn parse(line: &str) -> Option<Self> {
-        let mut cells = line.split('\t').skip(1);
+        let mut cells = line.split('\t');
+        let id = cells.next()?.into();
         let title = cells.next()?.into();
         let mut number = || cells.next()?.parse().ok();
         Some(Self {
+            id,
             title,
             our_min: number()?,
             our_median: number()?,
@@ -83,7 +86,7 @@ impl Timing {
 /// Times everything and prints it; with `check`, a ratio below its target is a failure. (Never a time: machines
 /// differ.)
 pub(super) fn run(bench: &Bench, check: bool) -> Result<(), String> {
-    let timings = measure(bench)?;
+    let timings = measure(bench, PROCESSES, &[])?;
     let heading = row!["ns, min / median", "kvcore", "peer", "ratio", "target", "ceiling", "verdict"];
     let rows: Vec<_> = std::iter::once(heading).chain(timings.iter().map(Timing::row)).collect();
     println!("{}", bench.compilers()?.join("; "));
@@ -96,11 +99,11 @@ pub(super) fn run(bench: &Bench, check: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs the harness, which checks that both sides agree before it times them.
-fn measure(bench: &Bench) -> Result<Vec<Timing>, String> {
+/// Runs the harness in some processes.
+pub(super) fn measure(bench: &Bench, processes: usize, arguments: &[String]) -> Result<Vec<Timing>, String> {
     let mut runs = Vec::new();
-    for _ in 0..PROCESSES {
-        let output = shell::capture(Command::new(bench.harness()).arg("time"))?;
+    for _ in 0..processes {
+        let output = shell::capture(Command::new(bench.harness()).arg("time").args(arguments))?;
         let parse = |line: &str| Timing::parse(line).ok_or_else(|| format!("the harness said `{line}`"));
         runs.push(output.lines().map(parse).collect::<Result<Vec<_>, _>>()?);
     }

@@ -22,7 +22,13 @@ const CORES: [(&str, &str, &str); 3] = [
 
 const MEASURE: Program<'_> = Program {
     name: "measure",
-    sources: &["examples/firmware/measure.c", "examples/firmware/print.c"],
+    sources: &["examples/firmware/measure.c", "examples/firmware/stack.c", "examples/firmware/print.c"],
+    headers: "include",
+};
+
+const MEASURE_BATCH: Program<'_> = Program {
+    name: "measure_batch",
+    sources: &["examples/firmware/measure_batch.c", "examples/firmware/stack.c", "examples/firmware/print.c"],
     headers: "include",
 };
 
@@ -45,7 +51,9 @@ pub(super) fn all(context: &Context, source: &Source) -> Result<Measured, String
         measured.push(("stack_largest_frame", largest_frame(&archive)?));
         let program = machine::link(context, machine, &MEASURE, &archive)?;
         let bench = Bench { context, machine, program, plugin: &plugin, nm };
-        let output = machine::run(context, machine, &bench.program, &[], &[])?;
+        let batch = machine::link(context, machine, &MEASURE_BATCH, &archive)?;
+        let output = machine::run(context, machine, &bench.program, &[], &[])?
+            + &machine::run(context, machine, &batch, &[], &[])?;
         measured.extend(objects_and_stack(&output)?);
         all.details += &stacks(core, &output);
         measured.extend(bench.instructions()?);
@@ -72,7 +80,8 @@ const CORE: [&str; 11] = [
     "kvc_cache_release",
 ];
 
-/// The library's part of images with few calls, with those of the example, and with every call of the header.
+/// The library's part of images with few calls, with those of the example, with every call that serves one sequence, and with every call
+/// of the header.
 fn flash_and_ram(
     context: &Context,
     machine: &Machine,
@@ -80,8 +89,10 @@ fn flash_and_ram(
 ) -> Result<Vec<(&'static str, u64)>, String> {
     let core = CORE.map(str::to_owned);
     let every = image::header_functions(context)?;
+    let one_sequence: Vec<String> = every.iter().filter(|name| is_one_sequence(name)).cloned().collect();
     let core = contribution(&link_calls(context, machine, archive, "core", &core)?)?;
     let example = contribution(&machine::link(context, machine, &DECODE, archive)?)?;
+    let one_sequence = contribution(&link_calls(context, machine, archive, "one_sequence", &one_sequence)?)?;
     let every = contribution(&link_calls(context, machine, archive, "every_call", &every)?)?;
     let sum = |parts: &BTreeMap<String, u64>, names: &[&str]| -> u64 {
         names.iter().filter_map(|name| parts.get(*name)).sum()
@@ -91,9 +102,15 @@ fn flash_and_ram(
     Ok(vec![
         ("flash_core", sum(&core, &flash)),
         ("flash_example", sum(&example, &flash)),
+        ("flash_one_sequence", sum(&one_sequence, &flash)),
         ("flash_every_call", sum(&every, &flash)),
         ("ram_static", sum(&every, &[".data", ".bss"])),
     ])
+}
+
+/// A call of the one-sequence cache, or of what all kinds share.
+fn is_one_sequence(name: &str) -> bool {
+    !["kvc_batch_", "kvc_cells_", "kvc_rows_", "kvc_tree_"].iter().any(|prefix| name.starts_with(prefix))
 }
 
 fn contribution(program: &Path) -> Result<BTreeMap<String, u64>, String> {
@@ -160,6 +177,8 @@ fn objects_and_stack(output: &str) -> Result<Vec<(&'static str, u64)>, String> {
     let deepest = figure("stack", "").ok_or_else(|| format!("{output}no stack was measured"))?;
     Ok(vec![
         ("ram_sequence_34_layers", bytes("sequence_34_layers")?),
+        ("ram_cells_128", bytes("cells_128")?),
+        ("ram_rows_4", bytes("rows_4")?),
         ("ram_registry", bytes("registry")?),
         ("ram_session", bytes("session")?),
         ("ram_plan", bytes("plan")?),

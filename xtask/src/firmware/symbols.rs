@@ -11,8 +11,9 @@ use crate::shell;
 /// Bytes: every C library has them. Arm's compilers call them by names of their own.
 const BYTES: &[&str] = &["memcpy", "memmove", "memset", "memcmp", "bcmp"];
 const ARM_BYTES: &[&str] = &["__aeabi_memcpy", "__aeabi_memmove", "__aeabi_memset", "__aeabi_memclr"];
-/// Whole numbers that a core cannot divide or multiply itself. No float is among them.
+/// Whole numbers that a core cannot divide, multiply or count the zeros of itself. No float is among them.
 const HELPERS: &[&str] = &[
+    "__clzsi2",
     "__aeabi_uidiv",
     "__aeabi_uidivmod",
     "__aeabi_uldivmod",

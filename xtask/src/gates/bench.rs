@@ -7,9 +7,10 @@ use super::{Outcome, Verdict};
 use crate::context::Context;
 use crate::shell;
 
-/// Instruction counts against the recorded ones.
+/// Instruction counts against the recorded ones, and how those of a cell pool grow with it.
 pub(super) fn counts(context: &Context) -> Outcome {
-    bench(context, &["bench", "--counts", "--check"])
+    bench(context, &["bench", "--counts", "--check"])?;
+    bench(context, &["bench", "--growth", "--check"])
 }
 
 /// Times against those of the peers measured beside them. The machine is shared: a burst of noise is no regression, so

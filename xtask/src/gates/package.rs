@@ -20,6 +20,7 @@ const NEEDED: &[&str] = &[
     "src/model.md",
     "include/kvcore.h",
     "include/kvcore.hpp",
+    "include/kvcore/base.hpp",
     "CMakeLists.txt",
     "cmake/cargo.cmake",
     "cmake/install.cmake",

@@ -2,7 +2,7 @@
 ///
 /// A cache that an `InstallGuard` installs stands in `kvc_registry_global()` as an external cache: C code that looks
 /// its key up works with it through `kvc_…` calls (see `detail::CView` for what they answer). The other way round,
-/// `CacheRegistry::get` finds a cache that C installed (see `detail::NativeCache`).
+/// `CacheRegistry::get` finds a cache that C installed (see `detail::adapted`).
 ///
 /// Needs the headers of ExecuTorch's runtime.
 #ifndef EXECUTORCH_EXTENSION_LLM_CACHE_CACHE_REGISTRY_H
@@ -10,7 +10,7 @@
 
 #include <executorch/extension/llm/cache/cache.h>
 #include <executorch/extension/llm/cache/detail/c_view.h>
-#include <executorch/extension/llm/cache/detail/native_cache.h>
+#include <executorch/extension/llm/cache/detail/native.h>
 #include <executorch/extension/llm/cache/detail/patience.h>
 #include <executorch/runtime/backend/options.h>
 #include <executorch/runtime/core/error.h>
@@ -50,7 +50,7 @@ class CacheRegistry {
     void* view = nullptr;
     const kvc_status_t own =
         detail::patiently([&] { return kvc_cache_face(found, detail::CView::kFaceName, &view); });
-    if (own == KVC_ERR_NOT_FOUND) return std::make_shared<detail::NativeCache>(found);
+    if (own == KVC_ERR_NOT_FOUND) return detail::adapted(found);
     std::shared_ptr<Cache> cache;
     if (own == KVC_OK) cache = static_cast<detail::CView*>(view)->cache();
     kvc_cache_release(found);

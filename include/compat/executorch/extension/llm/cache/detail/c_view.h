@@ -2,6 +2,7 @@
 #ifndef KVCORE_COMPAT_CACHE_C_VIEW_H
 #define KVCORE_COMPAT_CACHE_C_VIEW_H
 
+#include <executorch/extension/llm/cache/detail/c_batch_view.h>
 #include <executorch/extension/llm/cache/detail/c_plan.h>
 #include <executorch/extension/llm/cache/sequence_cache.h>
 
@@ -24,7 +25,7 @@ namespace detail {
 /// one-sequence calls. For a cache that implements the faces on its own, `kvc_length`, `kvc_rewind_floor` and
 /// `kvc_seq_plan_step` answer `KVC_ERR_UNSUPPORTED`, since those faces do not tell; a step may begin at any position
 /// that the cache accepts; a step that it refuses is `KVC_ERR_UNSUPPORTED` and a rewind `KVC_ERR_EVICTED`, whatever
-/// the reason. A face that is not offered is `KVC_ERR_WRONG_KIND`.
+/// the reason. A face that is not offered is `KVC_ERR_WRONG_KIND`. Many sequences: see `CBatchView`.
 class CView {
  public:
   /// The face under which kvcore keeps the view.
@@ -46,6 +47,7 @@ class CView {
   }
 
   const std::shared_ptr<Cache>& cache() const { return cache_; }
+  CBatchView& batch() { return batch_; }
 
  private:
   explicit CView(std::shared_ptr<Cache> cache)
@@ -53,11 +55,12 @@ class CView {
         control_(cache_->as<SequenceControl>()),
         planner_(cache_->as<SequencePlanner>()),
         core_(cache_->as<SequenceCore>()),
+        batch_(*cache_),
         table_() {
-    BatchControl* const batch = cache_->as<BatchControl>();
-    any_control_ = control_ != nullptr ? static_cast<CacheControl*>(control_) : batch;
+    any_control_ = control_ != nullptr ? static_cast<CacheControl*>(control_) : batch_.control();
     table_.struct_size = sizeof table_;
-    table_.kind = batch == nullptr ? KVC_KIND_SEQUENCE : batch_kind();
+    table_.kind = batch_.control() == nullptr ? KVC_KIND_SEQUENCE : batch_.kind();
+    batch_.fill<CView>(table_);
     if (any_control_ != nullptr) {
       table_.capacity = capacity;
       table_.clear = clear;
@@ -73,14 +76,6 @@ class CView {
       table_.seq_plan_step = seq_plan_step;
       table_.seq_commit = seq_commit;
     }
-  }
-
-  /// Only the name of a face of a later header: whether cells or private rows serve the sequences.
-  struct CellStepperName {
-    static constexpr const char* kFaceName = "et.cache.CellStepper";
-  };
-  std::uint32_t batch_kind() const {
-    return cache_->as<CellStepperName>() != nullptr ? KVC_KIND_CELLS : KVC_KIND_ROWS;
   }
 
   static CView& at(void* object) { return *static_cast<CView*>(object); }
@@ -262,6 +257,7 @@ class CView {
   SequenceControl* control_;
   SequencePlanner* planner_;
   SequenceCore* core_;
+  CBatchView batch_;
   CacheControl* any_control_ = nullptr;
   Guarded<CStep> own_step_;
   kvc_external_t table_;

@@ -1,0 +1,444 @@
+//! The cell cache: a pool of cells shared by up to 64 sequences.
+//!
+//! A cell is a row that belongs to every sequence that owns it. Sequences share cells (a clone copies nothing), a cell is
+//! free when its last owner lets go, and new tokens take the lowest free cells. All state lies in words of the caller's:
+//!
+//! - `pool/shape.rs`: where each array of a pool stands, and how many words that takes;
+//! - `pool.rs`: one pool; owners as one bit set for each sequence, how many own a cell as bit planes (a counter of one bit
+//!   a plane, so that a word of planes counts for 32 cells at once);
+//! - `steps.rs`, `masks.rs`: what a backend asks; `sequences.rs`, `shifts.rs`, `defrag.rs`: what an application asks;
+//! - `evict.rs`: cells behind every window come back by themselves.
+//!
+//! No lock and no sharing: calls take `&mut self`. See [`crate::CacheRef`] for the shared form.
+
+mod defrag;
+mod evict;
+mod masks;
+mod pool;
+mod sequences;
+mod shifts;
+mod steps;
+
+use crate::bitset::{get, put};
+use crate::config::{Config, KEEP_CELLS, SPLIT_POOLS};
+use crate::error::Error;
+use crate::layer::{LAYER_FLAT, Layer, LayerInfo};
+use crate::limits::{MAX_GROUPS, MAX_SEQS, UNBOUNDED};
+use pool::{Pool, Shape};
+
+/// Layers that see cells alike, and the pool that they use.
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    layer: Layer,
+    pool: u8,
+}
+
+/// A cell cache over words `W`: `[u32]`, an array, or a borrowed slice ([`CellCache`]).
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub struct CellInner<W: ?Sized> {
+    capacity: u32,
+    max_context: u32,
+    max_write: u32,
+    rollback: u32,
+    initial_capacity: u32,
+    kv_dtype: i32,
+    flags: u32,
+    n_layers: u32,
+    max_seqs: u32,
+    /// Most tokens of a step that the pools and `max_write` allow.
+    max_step: u32,
+    /// Tokens of the declared step; 0: none.
+    n_tokens: u32,
+    /// The declared step has its cells.
+    placed: bool,
+    /// A non-empty list of shifts was read after a step was declared.
+    shifting: bool,
+    /// Bit `s`: sequence `s` is in use.
+    live: u64,
+    groups: heapless::Vec<Group, MAX_GROUPS, u8>,
+    pools: heapless::Vec<Pool, MAX_GROUPS, u8>,
+    /// Words in use behind `words`, as [`cell_words`] counts them.
+    pub(crate) n_words: usize,
+    pub(crate) words: W,
+}
+
+/// A cell cache over borrowed words: places steps, makes masks, clones, shifts, compacts.
+///
+/// ```
+/// use kvcore::{CellCache, Config, Layer, MASK_EXPLICIT};
+/// let layers = [Layer::flat()];
+/// let config = Config { max_seqs: 2, max_write: 8, ..Config::new(64, 26, &layers) };
+/// let mut words = vec![0; kvcore::cell_words(&config)?];
+/// let mut cache = CellCache::new(&mut words, &config)?;
+///
+/// let a = cache.seq_new()?;
+/// cache.declare_step(&[a; 4])?; // a prompt of four tokens
+/// let mut cells = [0; 4];
+/// cache.place_step(0, &[0, 1, 2, 3], &mut cells)?;
+/// assert_eq!(cells, [0, 1, 2, 3]);
+///
+/// let b = cache.seq_clone(a, kvcore::UNBOUNDED)?; // shares the four cells
+/// cache.declare_step(&[a, b])?; // one token each
+/// let step = cache.place_step(0, &[4, 4], &mut cells[..2])?;
+/// assert_eq!((step.mask, step.read_len), (MASK_EXPLICIT, 6));
+/// let mut mask = [0; 2];
+/// cache.mask_bits(0, &mut mask, 1)?;
+/// assert_eq!(mask, [0b01_1111, 0b10_1111]); // the prompt and each its own
+/// # Ok::<(), kvcore::Error>(())
+/// ```
+pub type CellCache<'w> = CellInner<&'w mut [u32]>;
+
+/// Where the words that belong to no pool stand: layers, next positions, marks, then the tokens of the step.
+#[derive(Clone, Copy)]
+struct Common {
+    n_layers: usize,
+    max_seqs: usize,
+    max_step: usize,
+}
+
+impl Common {
+    const fn next(self, seq: u32) -> usize {
+        self.n_layers + seq as usize
+    }
+
+    /// A number for each sequence that a call uses while it runs, 0 between calls.
+    const fn mark(self, seq: u32) -> usize {
+        self.next(seq) + self.max_seqs
+    }
+
+    const fn token_seq(self, token: usize) -> usize {
+        self.n_layers + 2 * self.max_seqs + token
+    }
+
+    const fn token_position(self, token: usize) -> usize {
+        self.token_seq(token) + self.max_step
+    }
+
+    /// Words in all.
+    const fn words(self) -> usize {
+        self.n_layers + 2 * self.max_seqs + 2 * self.max_step
+    }
+}
+
+/// 32-bit words of state that a cell cache of this config wants. O(layers).
+///
+/// With `C` cells, `S` sequences and steps of `T` tokens: about `C * (3 + (S + 12) / 32)` for a pool (one more a cell where a window
+/// evicts), and `T` tokens of 3 words.
+///
+/// # Errors
+/// As [`CellCache::new`], but for `BufferTooSmall`.
+///
+/// ```
+/// use kvcore::{Config, Layer};
+/// let layers = [Layer::flat()];
+/// let config = Config { max_seqs: 8, max_write: 32, ..Config::new(4096, 26, &layers) };
+/// assert!(kvcore::cell_words(&config)? < 4 * 4096);
+/// # Ok::<(), kvcore::Error>(())
+/// ```
+#[inline(never)]
+pub fn cell_words(config: &Config<'_>) -> Result<usize, Error> {
+    check(config)?;
+    Common::new(config).each_pool(config, &kinds(config)?, |_| Ok(()))
+}
+
+/// The layers of a config, one for each group, in order.
+type Kinds<'l> = heapless::Vec<&'l Layer, MAX_GROUPS, u8>;
+
+/// Refuses a config that no cell cache has.
+fn check(config: &Config<'_>) -> Result<(), Error> {
+    config.check()?;
+    let seqs = 1..=MAX_SEQS as u32;
+    if config.capacity == UNBOUNDED || !seqs.contains(&config.max_seqs) {
+        Err(Error::InvalidConfig)
+    } else {
+        Ok(())
+    }
+}
+
+fn kinds<'l>(config: &Config<'l>) -> Result<Kinds<'l>, Error> {
+    let mut kinds = Kinds::new();
+    for layer in config.each_layer() {
+        if !kinds.iter().any(|kind| kind.same_group(layer)) {
+            kinds.push(layer).map_err(|_| Error::InvalidConfig)?;
+        }
+    }
+    Ok(kinds)
+}
+
+impl Common {
+    const fn new(config: &Config<'_>) -> Self {
+        let asked = if config.max_write == 0 { UNBOUNDED } else { config.max_write };
+        let max_step = if asked < config.capacity { asked } else { config.capacity };
+        Self {
+            n_layers: config.n_layers as usize,
+            max_seqs: config.max_seqs as usize,
+            max_step: max_step as usize,
+        }
+    }
+
+    /// The pool of some layers, whose words begin at `base`.
+    fn pool(self, config: &Config<'_>, layers: &[&Layer], base: usize) -> Result<Pool, Error> {
+        let flat = layers.iter().any(|layer| layer.kind == LAYER_FLAT);
+        let window = layers.iter().map(|layer| layer.window).max().unwrap_or(0);
+        let sinks = layers.iter().map(|layer| layer.sinks).max().unwrap_or(0);
+        let chained = !flat && config.flags & KEEP_CELLS == 0;
+        let kept =
+            if chained { window.checked_add(config.rollback).ok_or(Error::InvalidConfig)? } else { 0 };
+        let mut cells = u64::from(config.capacity);
+        if chained && config.flags & SPLIT_POOLS != 0 {
+            let each = u64::from(kept) + u64::from(sinks);
+            cells = cells.min(u64::from(config.max_seqs) * each + self.max_step as u64);
+        }
+        let shape = Shape::new(base, cells as u32, config.max_seqs, self.max_step as u32, chained)?;
+        Ok(Pool::new(shape, window, sinks, kept))
+    }
+
+    /// Calls `f` with each pool in turn, and answers the words of all.
+    fn each_pool(
+        self,
+        config: &Config<'_>,
+        kinds: &[&Layer],
+        mut f: impl FnMut(Pool) -> Result<(), Error>,
+    ) -> Result<usize, Error> {
+        let layers_of_a_pool = if config.flags & SPLIT_POOLS == 0 { kinds.len() } else { 1 };
+        let mut n_words = self.words();
+        for layers in kinds.chunks(layers_of_a_pool.max(1)) {
+            let pool = self.pool(config, layers, n_words)?;
+            n_words = pool.shape.end;
+            f(pool)?;
+        }
+        Ok(n_words)
+    }
+}
+
+impl<'w> CellCache<'w> {
+    /// An empty cache whose state lies in `words`, whatever they hold. O(words).
+    ///
+    /// # Errors
+    /// As [`Config::check`]; `InvalidConfig` also for an unbounded capacity, `max_seqs` outside 1 to 64, and state that no
+    /// memory holds; `BufferTooSmall` below [`cell_words`].
+    ///
+    /// ```
+    /// use kvcore::{CellCache, Config, Error, Layer};
+    /// let layers = [Layer::flat()];
+    /// let config = Config { max_seqs: 2, ..Config::new(64, 1, &layers) };
+    /// assert_eq!(CellCache::new(&mut [], &config).err(), Some(Error::BufferTooSmall));
+    /// # Ok::<(), kvcore::Error>(())
+    /// ```
+    pub fn new(words: &'w mut [u32], config: &Config<'_>) -> Result<Self, Error> {
+        let mut cache = Self::blank(words);
+        cache.configure(config)?;
+        Ok(cache)
+    }
+}
+
+impl<W> CellInner<W> {
+    /// A cache of nothing, to be configured where it stands.
+    pub(crate) const fn blank(words: W) -> Self {
+        Self {
+            capacity: 0,
+            max_context: 0,
+            max_write: 0,
+            rollback: 0,
+            initial_capacity: 0,
+            kv_dtype: 0,
+            flags: 0,
+            n_layers: 0,
+            max_seqs: 0,
+            max_step: 0,
+            n_tokens: 0,
+            placed: false,
+            shifting: false,
+            live: 0,
+            groups: heapless::Vec::new(),
+            pools: heapless::Vec::new(),
+            n_words: 0,
+            words,
+        }
+    }
+}
+
+impl CellInner<[u32; 0]> {
+    /// A cache of nothing, in front of words that are still to be written.
+    pub(crate) const BLANK: Self = Self::blank([]);
+}
+
+impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
+    /// Builds the cache in place, from a blank one.
+    pub(crate) fn configure(&mut self, config: &Config<'_>) -> Result<(), Error> {
+        check(config)?;
+        let (kinds, common) = (kinds(config)?, Common::new(config));
+        let pools = &mut self.pools;
+        self.n_words =
+            common.each_pool(config, &kinds, |pool| pools.push(pool).map_err(|_| Error::InvalidConfig))?;
+        let words = self.words.as_mut().get_mut(..self.n_words).ok_or(Error::BufferTooSmall)?;
+        words.fill(0);
+        for (slot, layer) in words.iter_mut().zip(config.each_layer()) {
+            let group = kinds.iter().position(|kind| kind.same_group(layer)).unwrap_or(0);
+            *slot = group as u32 | layer.shares_with << 8;
+        }
+        let last_pool = self.pools.len().saturating_sub(1);
+        for (index, layer) in kinds.into_iter().enumerate() {
+            let group = Group { layer: Layer { shares_with: 0, ..*layer }, pool: index.min(last_pool) as u8 };
+            self.groups.push(group).map_err(|_| Error::InvalidConfig)?;
+        }
+        self.capacity = config.capacity;
+        self.max_context = config.max_context;
+        self.max_write = config.max_write;
+        self.rollback = config.rollback;
+        self.initial_capacity = config.initial_capacity.min(config.capacity);
+        self.kv_dtype = config.kv_dtype;
+        self.flags = config.flags;
+        self.n_layers = config.n_layers;
+        self.max_seqs = config.max_seqs;
+        self.max_step = common.max_step as u32;
+        self.clear();
+        Ok(())
+    }
+
+    const fn common(&self) -> Common {
+        Common {
+            n_layers: self.n_layers as usize,
+            max_seqs: self.max_seqs as usize,
+            max_step: self.max_step as usize,
+        }
+    }
+
+    /// The pools, the common words and all words at once.
+    fn parts(&mut self) -> (&mut [Pool], Common, &mut [u32]) {
+        let common = self.common();
+        (&mut self.pools, common, self.words.as_mut())
+    }
+
+    /// Cells as configured: of the only pool, or of a full layer's. O(1).
+    ///
+    /// ```
+    /// # use kvcore::{CellCache, Config, Layer};
+    /// # let layers = [Layer::flat()];
+    /// # let config = Config { max_seqs: 2, ..Config::new(64, 1, &layers) };
+    /// # let mut words = vec![0; kvcore::cell_words(&config)?];
+    /// assert_eq!(CellCache::new(&mut words, &config)?.capacity(), 64);
+    /// # Ok::<(), kvcore::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn capacity(&self) -> u32 {
+        self.capacity
+    }
+
+    /// Layer groups, 1 to [`MAX_GROUPS`]. O(1).
+    ///
+    /// ```
+    /// # use kvcore::{CellCache, Config, Layer};
+    /// # let layers = [Layer::flat(), Layer::ring(8)];
+    /// # let config = Config { max_seqs: 2, ..Config::new(64, 2, &layers) };
+    /// # let mut words = vec![0; kvcore::cell_words(&config)?];
+    /// assert_eq!(CellCache::new(&mut words, &config)?.n_groups(), 2);
+    /// # Ok::<(), kvcore::Error>(())
+    /// ```
+    #[must_use]
+    pub fn n_groups(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// The config as resolved: `max_write` is what a step may really have; `layers` is empty ([`Self::layer`] answers for
+    /// each), fields of other kinds are 0. O(1).
+    ///
+    /// ```
+    /// # use kvcore::{CellCache, Config, Layer};
+    /// # let layers = [Layer::flat()];
+    /// # let config = Config { max_seqs: 2, ..Config::new(64, 1, &layers) };
+    /// # let mut words = vec![0; kvcore::cell_words(&config)?];
+    /// assert_eq!(CellCache::new(&mut words, &config)?.config().max_write, 64);
+    /// # Ok::<(), kvcore::Error>(())
+    /// ```
+    #[must_use]
+    pub fn config(&self) -> Config<'static> {
+        Config {
+            max_write: self.max_step,
+            rollback: self.rollback,
+            max_context: self.max_context,
+            initial_capacity: self.initial_capacity,
+            kv_dtype: self.kv_dtype,
+            max_seqs: self.max_seqs,
+            flags: self.flags,
+            ..Config::new(self.capacity, self.n_layers, &[])
+        }
+    }
+
+    /// What is known about a layer; `rows` are the cells of its pool. O(1).
+    ///
+    /// # Errors
+    /// `BadLayer`.
+    ///
+    /// ```
+    /// # use kvcore::{CellCache, Config, Layer, config::SPLIT_POOLS};
+    /// let layers = [Layer::flat(), Layer::ring(8)];
+    /// let config = Config { max_seqs: 2, max_write: 4, flags: SPLIT_POOLS, ..Config::new(64, 2, &layers) };
+    /// # let mut words = vec![0; kvcore::cell_words(&config)?];
+    /// let cache = CellCache::new(&mut words, &config)?;
+    /// assert_eq!((cache.layer(0)?.rows, cache.layer(1)?.rows), (64, 2 * 8 + 4));
+    /// # Ok::<(), kvcore::Error>(())
+    /// ```
+    pub fn layer(&self, layer: u32) -> Result<LayerInfo, Error> {
+        let (index, group) = self.group_of(layer)?;
+        let shares_with = get(self.words.as_ref(), layer as usize) >> 8;
+        let layer = Layer { shares_with, ..group.layer };
+        Ok(LayerInfo { layer, group: index, rows: self.pool_of(group)?.cells(), max_write: self.max_step })
+    }
+
+    fn group_of(&self, layer: u32) -> Result<(u32, &Group), Error> {
+        if layer >= self.n_layers {
+            return Err(Error::BadLayer);
+        }
+        let index = get(self.words.as_ref(), layer as usize) & 0xFF;
+        self.groups.get(index as usize).map(|group| (index, group)).ok_or(Error::BadLayer)
+    }
+
+    fn pool_of(&self, group: &Group) -> Result<&Pool, Error> {
+        self.pools.get(group.pool as usize).ok_or(Error::BadLayer)
+    }
+
+    /// Forgets all cells and all sequences, and a step and shifts that are pending. O(words).
+    ///
+    /// ```
+    /// # use kvcore::{CellCache, Config, Error, Layer};
+    /// # let layers = [Layer::flat()];
+    /// # let config = Config { max_seqs: 2, ..Config::new(64, 1, &layers) };
+    /// # let mut words = vec![0; kvcore::cell_words(&config)?];
+    /// # let mut cache = CellCache::new(&mut words, &config)?;
+    /// let seq = cache.seq_new()?;
+    /// cache.clear();
+    /// assert_eq!(cache.seq_len(seq), Err(Error::BadSequence));
+    /// # Ok::<(), kvcore::Error>(())
+    /// ```
+    pub fn clear(&mut self) {
+        self.end_step();
+        self.shifting = false;
+        self.live = 0;
+        let (pools, _, words) = self.parts();
+        for pool in pools {
+            pool.clear(words);
+        }
+    }
+
+    /// Any verb ends the step.
+    const fn end_step(&mut self) {
+        (self.n_tokens, self.placed) = (0, false);
+    }
+
+    /// Refuses an id that nobody was given.
+    fn check_seq(&self, seq: u32) -> Result<(), Error> {
+        if seq < self.max_seqs && self.live >> seq & 1 == 1 { Ok(()) } else { Err(Error::BadSequence) }
+    }
+
+    /// The position that a sequence's next token has at least.
+    fn next_of(&self, seq: u32) -> u32 {
+        get(self.words.as_ref(), self.common().next(seq))
+    }
+
+    fn set_next(&mut self, seq: u32, next: u32) {
+        let at = self.common().next(seq);
+        put(self.words.as_mut(), at, next);
+    }
+}

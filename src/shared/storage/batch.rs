@@ -1,0 +1,101 @@
+//! Storage for shared many-sequence caches, as Rust has it.
+
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
+
+use crate::config::Config;
+use crate::error::Error;
+use crate::event::observe;
+use crate::shared::handle::CacheRef;
+use crate::shared::header::ALIGN;
+use crate::shared::{cells, rows};
+
+/// Bytes of storage that a shared cell cache of this config wants. O(layers).
+///
+/// # Errors
+/// As [`crate::cell_words`].
+///
+/// ```
+/// use kvcore::{Config, Layer};
+/// let layers = [Layer::flat()];
+/// let config = Config { max_seqs: 8, ..Config::new(1024, 26, &layers) };
+/// assert!(kvcore::cells_size(&config)? > 0);
+/// # Ok::<(), kvcore::Error>(())
+/// ```
+pub fn cells_size(config: &Config<'_>) -> Result<usize, Error> {
+    cells::size(config)
+}
+
+/// Builds a shared cell cache in borrowed words; it has one reference, the one answered. O(words).
+///
+/// # Errors
+/// As [`crate::cell_words`]; `BufferTooSmall` below [`cells_size`].
+///
+/// ```
+/// use core::mem::MaybeUninit;
+/// use kvcore::{Config, Layer};
+/// let layers = [Layer::flat()];
+/// let config = Config { max_seqs: 4, ..Config::new(64, 2, &layers) };
+/// let mut words = vec![MaybeUninit::uninit(); kvcore::cells_size(&config)? / 8];
+/// let cache = kvcore::cells_in(&mut words, &config)?;
+/// assert_eq!((cache.kind(), cache.free_rows()?), (kvcore::KIND_CELLS, 64));
+/// # Ok::<(), kvcore::Error>(())
+/// ```
+pub fn cells_in<'a>(words: &'a mut [MaybeUninit<u64>], config: &Config<'_>) -> Result<CacheRef<'a>, Error> {
+    observe(cells_in_quietly(words, config))
+}
+
+/// The same without an event, for the builder, whose caller reports what it answers.
+pub(crate) fn cells_in_quietly<'a>(
+    words: &'a mut [MaybeUninit<u64>],
+    config: &Config<'_>,
+) -> Result<CacheRef<'a>, Error> {
+    let size = words.len() * ALIGN;
+    // SAFETY: the words are borrowed for `'a`, and every reference to the cache has that lifetime.
+    unsafe { cells::init(NonNull::from(words).cast(), size, config).map(|cache| CacheRef::from_raw(cache)) }
+}
+
+/// Bytes of storage that a shared private-row cache of this config wants. O(layers).
+///
+/// # Errors
+/// As [`crate::RowsCache::new`].
+///
+/// ```
+/// use kvcore::{Config, Layer};
+/// let layers = [Layer::flat()];
+/// let config = Config { max_seqs: 8, ..Config::new(1024, 26, &layers) };
+/// assert!(kvcore::rows_size(&config)? > 0);
+/// # Ok::<(), kvcore::Error>(())
+/// ```
+pub fn rows_size(config: &Config<'_>) -> Result<usize, Error> {
+    rows::size(config)
+}
+
+/// Builds a shared private-row cache in borrowed words; it has one reference, the one answered. O(words).
+///
+/// # Errors
+/// As [`crate::RowsCache::new`]; `BufferTooSmall` below [`rows_size`].
+///
+/// ```
+/// use core::mem::MaybeUninit;
+/// use kvcore::{Config, Layer};
+/// let layers = [Layer::flat()];
+/// let config = Config { max_seqs: 4, ..Config::new(64, 2, &layers) };
+/// let mut words = vec![MaybeUninit::uninit(); kvcore::rows_size(&config)? / 8];
+/// let cache = kvcore::rows_in(&mut words, &config)?;
+/// assert_eq!((cache.kind(), cache.free_rows()?), (kvcore::KIND_ROWS, 64));
+/// # Ok::<(), kvcore::Error>(())
+/// ```
+pub fn rows_in<'a>(words: &'a mut [MaybeUninit<u64>], config: &Config<'_>) -> Result<CacheRef<'a>, Error> {
+    observe(rows_in_quietly(words, config))
+}
+
+/// The same without an event, for the builder, whose caller reports what it answers.
+pub(crate) fn rows_in_quietly<'a>(
+    words: &'a mut [MaybeUninit<u64>],
+    config: &Config<'_>,
+) -> Result<CacheRef<'a>, Error> {
+    let size = words.len() * ALIGN;
+    // SAFETY: the words are borrowed for `'a`, and every reference to the cache has that lifetime.
+    unsafe { rows::init(NonNull::from(words).cast(), size, config).map(|cache| CacheRef::from_raw(cache)) }
+}
