@@ -166,6 +166,15 @@ fn kinds<'l>(config: &Config<'l>) -> Result<Kinds<'l>, Error> {
     Ok(kinds)
 }
 
+/// A word for each layer: its group, and whose rows it uses.
+#[inline(never)]
+fn write_layers(words: &mut [u32], config: &Config<'_>, kinds: &[&Layer]) {
+    for (word, layer) in words.iter_mut().zip(config.each_layer()) {
+        let group = kinds.iter().position(|kind| kind.same_group(layer)).unwrap_or(0);
+        *word = group as u32 | layer.shares_with << 8;
+    }
+}
+
 impl Common {
     const fn new(config: &Config<'_>) -> Self {
         let asked = if config.max_write == 0 { UNBOUNDED } else { config.max_write };
@@ -199,14 +208,14 @@ impl Common {
         self,
         config: &Config<'_>,
         kinds: &[&Layer],
-        mut f: impl FnMut(Pool) -> Result<(), Error>,
+        mut f: impl FnMut(&Pool) -> Result<(), Error>,
     ) -> Result<usize, Error> {
         let layers_of_a_pool = if config.flags & SPLIT_POOLS == 0 { kinds.len() } else { 1 };
         let mut n_words = self.words();
         for layers in kinds.chunks(layers_of_a_pool.max(1)) {
             let pool = self.pool(config, layers, n_words)?;
             n_words = pool.shape.end;
-            f(pool)?;
+            f(&pool)?;
         }
         Ok(n_words)
     }
@@ -271,18 +280,11 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
         let (kinds, common) = (kinds(config)?, Common::new(config));
         let pools = &mut self.pools;
         self.n_words =
-            common.each_pool(config, &kinds, |pool| pools.push(pool).map_err(|_| Error::InvalidConfig))?;
+            common.each_pool(config, &kinds, |pool| pools.push(*pool).map_err(|_| Error::InvalidConfig))?;
         let words = self.words.as_mut().get_mut(..self.n_words).ok_or(Error::BufferTooSmall)?;
         words.fill(0);
-        for (slot, layer) in words.iter_mut().zip(config.each_layer()) {
-            let group = kinds.iter().position(|kind| kind.same_group(layer)).unwrap_or(0);
-            *slot = group as u32 | layer.shares_with << 8;
-        }
-        let last_pool = self.pools.len().saturating_sub(1);
-        for (index, layer) in kinds.into_iter().enumerate() {
-            let group = Group { layer: Layer { shares_with: 0, ..*layer }, pool: index.min(last_pool) as u8 };
-            self.groups.push(group).map_err(|_| Error::InvalidConfig)?;
-        }
+        write_layers(words, config, &kinds);
+        self.push_groups(&kinds)?;
         self.capacity = config.capacity;
         self.max_context = config.max_context;
         self.max_write = config.max_write;
@@ -294,6 +296,18 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
         self.max_seqs = config.max_seqs;
         self.max_step = common.max_step as u32;
         self.clear();
+        Ok(())
+    }
+
+    /// One group of each kind, in the only pool or in its own.
+    #[inline(never)]
+    fn push_groups(&mut self, kinds: &[&Layer]) -> Result<(), Error> {
+        let last_pool = self.pools.len().saturating_sub(1);
+        for (index, layer) in kinds.iter().enumerate() {
+            let group =
+                Group { layer: Layer { shares_with: 0, ..**layer }, pool: index.min(last_pool) as u8 };
+            self.groups.push(group).map_err(|_| Error::InvalidConfig)?;
+        }
         Ok(())
     }
 

@@ -74,20 +74,17 @@ impl Pool {
         let position = self.position(words, from);
         put(words, shape.position(to), position);
         self.occupy(words, to as usize / 32, bit(to), position, position);
-        for seq in 0..shape.max_seqs {
-            let owned = shape.owned_by(seq);
-            if owned.contains(words, from) {
-                owned.remove(words, from);
-                owned.insert(words, to);
-                self.follow(words, seq, from, to);
-            }
-        }
-        self.move_count(words, from, to);
         if shape.chained {
             put(words, shape.successor(to), get(words, shape.successor(from)));
         }
         self.move_delta(words, from, to);
-        self.free(words, from as usize / 32, bit(from));
+        for seq in 0..shape.max_seqs {
+            if shape.owned_by(seq).contains(words, from) {
+                self.share(words, seq, to as usize / 32, bit(to));
+                self.release(words, seq, from as usize / 32, bit(from));
+                self.follow(words, seq, from, to);
+            }
+        }
     }
 
     /// What is known about a sequence names the cell where it is now.
@@ -99,17 +96,5 @@ impl Pool {
             }
         }
         self.put_held(words, seq, held);
-    }
-
-    /// The number of owners goes along.
-    fn move_count(&self, words: &mut [u32], from: u32, to: u32) {
-        for plane in 0..self.shape.n_planes() {
-            let source = self.shape.plane(plane, from as usize / 32);
-            let target = self.shape.plane(plane, to as usize / 32);
-            if get(words, source) & bit(from) != 0 {
-                put(words, source, get(words, source) & !bit(from));
-                put(words, target, get(words, target) | bit(to));
-            }
-        }
     }
 }

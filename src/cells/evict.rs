@@ -6,7 +6,7 @@
 
 use super::CellInner;
 use super::pool::{Held, Pool};
-use crate::bitset::{bit, get, members};
+use crate::bitset::{bit, get};
 
 impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
     /// Whether every pool has room for `n` tokens, with the cells that are behind every window. O(n + sequences) where
@@ -136,27 +136,18 @@ impl Pool {
     /// The same where positions have gaps, or went another way in a clone.
     #[inline(never)]
     fn evict_scattered(&mut self, words: &mut [u32], seq: u32, end: u32) {
-        let highest = self.behind_within(words, seq, self.sinks, end);
+        let behind = self.highest(words, seq, end).0;
         self.release_range(words, seq, self.sinks, end.max(self.sinks));
         self.survey(words, seq);
         let mut held = self.held(words, seq);
-        held.lost = held.lost.max(highest);
+        // A sink is behind no window.
+        held.lost = if behind > self.sinks { held.lost.max(behind) } else { held.lost };
         self.put_held(words, seq, held);
-    }
-
-    /// Behind a sequence's highest cell at positions `from..to`; 0 for none. O(words of the sequence).
-    fn behind_within(&self, words: &[u32], seq: u32, from: u32, to: u32) -> u32 {
-        let mut behind = 0;
-        self.find(words, seq, from..to, &mut |at, inside| {
-            behind = members(at, inside).map(|cell| self.position(words, cell) + 1).fold(behind, u32::max);
-            false
-        });
-        behind
     }
 
     /// Where a sequence cut to `len` positions would go on, as far as this pool knows.
     fn next_below(&self, words: &[u32], seq: u32, len: u32) -> u32 {
-        self.behind_within(words, seq, 0, len).max(self.lost_below(words, seq, len))
+        self.highest(words, seq, len).0.max(self.lost_below(words, seq, len))
     }
 
     /// What is above every position below `len` that a window has dropped.

@@ -260,8 +260,7 @@ impl Pool {
     }
 
     /// Frees cells that nobody owns any more.
-    #[inline]
-    pub(super) fn free(&mut self, words: &mut [u32], at: usize, freed: u32) {
+    fn free(&mut self, words: &mut [u32], at: usize, freed: u32) {
         if freed == 0 {
             return;
         }
@@ -298,13 +297,13 @@ impl Pool {
         let mut held = self.held(words, seq);
         (held.low, held.low_cell) = self.lowest(words, seq, self.sinks);
         held.first = if self.sinks == 0 { held.low } else { self.lowest(words, seq, 0).0 };
-        held.tail = self.highest(words, seq);
+        held.tail = self.highest(words, seq, UNBOUNDED).1;
         self.put_held(words, seq, held);
     }
 
     /// Lowest position of a sequence from `from` on, and its cell; [`UNBOUNDED`] for none.
     #[inline(never)]
-    fn lowest(&self, words: &[u32], seq: u32, from: u32) -> (u32, u32) {
+    pub(super) fn lowest(&self, words: &[u32], seq: u32, from: u32) -> (u32, u32) {
         let (mut cursor, mut lowest) = (self.shape.owned_by(seq).cursor(), (UNBOUNDED, 0));
         while let Some((at, bits)) = cursor.next(words) {
             for cell in members(at, self.within(words, at, bits, from, lowest.0)) {
@@ -314,18 +313,18 @@ impl Pool {
         lowest
     }
 
-    /// Cell of the highest position of a sequence.
+    /// Behind the highest position of a sequence below `end`, and its cell; 0 for none.
     #[inline(never)]
-    fn highest(&self, words: &[u32], seq: u32) -> u32 {
+    pub(super) fn highest(&self, words: &[u32], seq: u32, end: u32) -> (u32, u32) {
         let set = self.shape.owned_by(seq);
-        let (mut end, mut highest) = (self.shape.leaf(), (0, 0));
-        while let Some(at) = set.previous_word(words, end) {
-            end = at;
-            for cell in members(at, self.within(words, at, set.word(words, at), highest.0, UNBOUNDED)) {
-                highest = highest.max((self.position(words, cell), cell));
+        let (mut before, mut highest) = (self.shape.leaf(), (0, 0));
+        while let Some(at) = set.previous_word(words, before) {
+            before = at;
+            for cell in members(at, self.within(words, at, set.word(words, at), highest.0, end)) {
+                highest = highest.max((self.position(words, cell) + 1, cell));
             }
         }
-        highest.1
+        highest
     }
 
     /// The position behind what a sequence holds here or held before a window dropped it.

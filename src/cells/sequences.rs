@@ -65,6 +65,7 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
         let (pools, _, words) = self.parts();
         for pool in pools {
             pool.copy_owned(words, src, seq, if whole { UNBOUNDED } else { upto });
+            pool.copy_held(words, src, seq);
             if !whole {
                 pool.recover(words, seq, upto);
                 pool.survey(words, seq);
@@ -182,19 +183,22 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
     /// ```
     pub fn seq_release(&mut self, seq: u32) -> Result<(), Error> {
         self.check_seq(seq)?;
-        self.let_go(seq);
-        self.end_step();
+        self.let_go(1 << seq);
         Ok(())
     }
 
+    /// Releases sequences, a bit each.
     #[inline(never)]
-    fn let_go(&mut self, seq: u32) {
-        let (pools, _, words) = self.parts();
-        for pool in pools {
-            pool.release_range(words, seq, 0, UNBOUNDED);
-            pool.put_held(words, seq, Held::EMPTY);
+    fn let_go(&mut self, seqs: u64) {
+        let (pools, common, words) = self.parts();
+        for seq in (0..common.max_seqs as u32).filter(|seq| seqs >> seq & 1 == 1) {
+            for pool in &mut *pools {
+                pool.release_range(words, seq, 0, UNBOUNDED);
+                pool.put_held(words, seq, Held::EMPTY);
+            }
         }
-        self.live &= !(1 << seq);
+        self.live &= !seqs;
+        self.end_step();
     }
 
     /// Releases every other sequence. O(words of theirs).
@@ -215,10 +219,7 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
     /// ```
     pub fn seq_keep(&mut self, seq: u32) -> Result<(), Error> {
         self.check_seq(seq)?;
-        for other in (0..self.max_seqs).filter(|&other| other != seq) {
-            self.let_go(other);
-        }
-        self.end_step();
+        self.let_go(self.live & !(1 << seq));
         Ok(())
     }
 
@@ -237,6 +238,7 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
     /// assert_eq!(cache.seq_len(a)?, 0);
     /// # Ok::<(), kvcore::Error>(())
     /// ```
+    #[inline(never)]
     pub fn seq_len(&self, seq: u32) -> Result<u32, Error> {
         self.check_seq(seq)?;
         Ok(self.pools.iter().map(|pool| pool.held(self.words.as_ref(), seq).len).max().unwrap_or(0))
@@ -279,6 +281,7 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
     /// assert_eq!(cache.first_pos(a)?, UNBOUNDED);
     /// # Ok::<(), kvcore::Error>(())
     /// ```
+    #[inline(never)]
     pub fn first_pos(&self, seq: u32) -> Result<u32, Error> {
         self.check_seq(seq)?;
         Ok(self.first_of(seq))
@@ -319,6 +322,7 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
     /// assert!(cache.can_admit(a, 16)? && !cache.can_admit(a, 17)?);
     /// # Ok::<(), kvcore::Error>(())
     /// ```
+    #[inline(never)]
     pub fn can_admit(&self, seq: u32, n: u32) -> Result<bool, Error> {
         if n == 0 {
             return Err(Error::InvalidArgument);
@@ -368,6 +372,10 @@ impl Pool {
                 self.share(words, seq, at, inside);
             }
         }
+    }
+
+    /// What is known about a sequence, but for its length, is known about its clone.
+    fn copy_held(&self, words: &mut [u32], src: u32, seq: u32) {
         let held = Held { len: self.held(words, seq).len, ..self.held(words, src) };
         self.put_held(words, seq, held);
     }

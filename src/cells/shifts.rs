@@ -7,6 +7,7 @@ use super::pool::Pool;
 use crate::batch::Shift;
 use crate::bitset::{get, members, put};
 use crate::error::Error;
+use crate::limits::UNBOUNDED;
 
 /// Positions `from..to` of a sequence move by `delta`.
 #[derive(Clone, Copy)]
@@ -70,6 +71,7 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
     }
 
     /// Refuses a shift that would move a shared cell, or lead to what is no position or is held elsewhere.
+    #[inline(never)]
     fn check_shift(&self, shift: Move) -> Result<(), Error> {
         let (pools, words, context) = (&self.pools, self.words.as_ref(), self.context());
         if pools.iter().any(|pool| pool.shares_any(words, shift)) {
@@ -170,18 +172,27 @@ impl Pool {
         !self.find(words, shift.seq, shift.range(), &mut |at, moving| !members(at, moving).all(lands))
     }
 
-    /// Whether a position that stays here is one that another moves to, in any pool.
+    /// Whether a position that stays here is one that another moves to, in any pool. O(words of the sequence) for each that stays where
+    /// others may move to.
+    #[inline(never)]
     fn is_in_the_way(&self, words: &[u32], shift: Move, pools: &[Self]) -> bool {
         let Move { seq, from, to, delta } = shift;
-        let hit = |cell: u32| {
-            let position = self.position(words, cell);
-            let source = u32::try_from(i64::from(position) - i64::from(delta));
-            let moves = |source: u32| pools.iter().any(|pool| pool.holds(words, seq, source));
-            !(from..to).contains(&position)
-                && source.is_ok_and(|source| (from..to).contains(&source) && moves(source))
-        };
-        let targets = from.saturating_add_signed(delta)..to.saturating_add_signed(delta);
-        self.find(words, seq, targets, &mut |at, standing| members(at, standing).any(hit))
+        let (mut next, end) = (from.saturating_add_signed(delta), to.saturating_add_signed(delta));
+        loop {
+            let position = self.lowest(words, seq, next).0;
+            if position >= end {
+                return false;
+            }
+            if (from..to).contains(&position) {
+                next = to;
+                continue;
+            }
+            let source = u32::try_from(i64::from(position) - i64::from(delta)).unwrap_or(UNBOUNDED);
+            if (from..to).contains(&source) && pools.iter().any(|pool| pool.holds(words, seq, source)) {
+                return true;
+            }
+            next = position + 1;
+        }
     }
 
     /// Pending delta of a cell.
@@ -204,7 +215,7 @@ impl Pool {
 
     /// Whether a sequence holds a position. O(words of the sequence).
     fn holds(&self, words: &[u32], seq: u32, position: u32) -> bool {
-        self.find(words, seq, position..position + 1, &mut |_, _| true)
+        self.lowest(words, seq, position).0 == position
     }
 
     /// Moves the positions; all were checked.

@@ -234,6 +234,43 @@ fn a_shift_of_nothing_brings_no_dropped_position_back() {
     });
 }
 
+/// A sink that is shifted below what was dropped, and dropped itself, brings nothing of it back.
+#[test]
+fn what_was_dropped_first_stays_dropped() {
+    on(&Setup::new(8, 1, &[Layer::ring(1).with_sinks(1)]), |pair| {
+        let a = pair.seq_new().expect("an id");
+        pair.append(a, 3).expect("room");
+        pair.step(&[a], &[6]).expect("room");
+        pair.rewind(a, 6).expect("where it was");
+        assert_eq!(pair.cache.next_pos(a), Ok(3), "1 and 2 were dropped");
+        pair.seq_shift(a, 0, 1, 1).expect("nothing is held there");
+        pair.declare(&[a]).expect("room");
+        assert_eq!((pair.cache.seq_len(a), pair.cache.next_pos(a)), (Ok(0), Ok(3)));
+        pair.seq_remove(a, 5, 6).expect("nothing is there");
+        assert_eq!(pair.cache.next_pos(a), Ok(3));
+    });
+}
+
+/// A shift may set a sequence's end back to where its window was dropped. Nothing wrong is read; all of it may be cloned,
+/// but it cannot be taken back any further.
+#[test]
+fn a_shift_of_the_end_may_leave_a_window_that_is_not_whole() {
+    on(&Setup::new(24, 3, &[Layer::ring(8)]), |pair| {
+        let a = pair.seq_new().expect("an id");
+        pair.append(a, 20).expect("room");
+        pair.declare(&[a]).expect("room");
+        pair.seq_shift(a, 15, UNBOUNDED, -12).expect("nothing is held there");
+        assert_eq!((pair.cache.first_pos(a), pair.cache.next_pos(a)), (Ok(3), Ok(15)));
+        for upto in [15, UNBOUNDED] {
+            let clone = pair.seq_clone(a, upto).expect("all of it");
+            assert_eq!(pair.cache.seq_len(clone), Ok(7));
+        }
+        assert_eq!(pair.seq_clone(a, 14), Err(Error::Evicted));
+        pair.append(a, 1).expect("room");
+        assert!(pair.shadow.excused > 0, "8 to 12 were dropped");
+    });
+}
+
 /// The longest conversation: when the context is full, the oldest half but the first tokens goes, the rest moves down.
 #[test]
 fn a_conversation_goes_on_by_context_shifts() {
