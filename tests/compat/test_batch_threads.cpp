@@ -6,9 +6,10 @@
 
 namespace {
 
-// The host declares and rewinds sequence 0, while the backend places whatever is declared.
+// The host declares and rewinds sequence 0, while the backend places whatever is declared. What the backend took for the next
+// position may be too high by the time it places: with cells a gap, which is legal there.
 template <class Target>
-void share(Target& target) {
+void share(Target& target, bool gaps) {
   REQUIRE(target.seq_new() == 0);
   constexpr int kRounds = 2000;
   std::atomic<bool> done{false};
@@ -31,7 +32,7 @@ void share(Target& target) {
   CHECK(declared > 0);
   const int length = target.seq_len(0);
   CHECK(length % 2 == 0);
-  CHECK(length == target.next_pos(0));
+  CHECK((gaps ? length <= target.next_pos(0) : length == target.next_pos(0)));
   CHECK(served <= kRounds);
 }
 
@@ -39,12 +40,12 @@ void share(Target& target) {
 
 TEST_CASE("cells: a host and a backend may use a cache from two threads") {
   cache::CellCache target(config(64, {0}));
-  share(target);
+  share(target, true);
   CHECK(target.used_end() == target.seq_len(0));
   CHECK(target.free_cells() == 64 - target.seq_len(0));
 }
 
 TEST_CASE("batched: a host and a backend may use a cache from two threads") {
   cache::BatchedSequenceCache target(config(64, {0}));
-  share(target);
+  share(target, false);
 }
