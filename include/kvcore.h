@@ -189,7 +189,7 @@ typedef void (*kvc_release_fn)(void *ctx, void *storage);
 typedef struct {
   // The layer as configured.
   kvc_layer_t layer;
-  // Its group.
+  // Its group; where a cell cache has a pool for each group, also its pool.
   uint32_t group;
   // Rows of its pool, at most.
   uint32_t rows;
@@ -246,11 +246,11 @@ typedef struct {
 
 // A placed step of a cell cache.
 typedef struct {
-  // A `KVC_MASK_…` constant.
+  // `MASK_NONE` or `MASK_CAUSAL`, which need no mask (lower-right aligned: the last token sees every row), else `MASK_EXPLICIT`.
   uint32_t mask;
   // Tokens placed.
   uint32_t n_tokens;
-  // Cells read: columns of the mask.
+  // Rows read, from row 0 on: columns of the mask.
   uint32_t read_len;
   // First cell of the only write run; `KVC_UNBOUNDED` when the cells are scattered.
   uint32_t write_start;
@@ -466,7 +466,10 @@ extern "C" {
 // Declares the next step, before any compute: the sequence of each of its `n_tokens` tokens. All of it is admitted or
 // nothing. A successful declaration replaces an earlier one, and cells that every window has passed, and no rewind
 // within `rollback` can need, are free (event `KVC_EVENT_EVICTED`); a refused one leaves everything as it is. A verb that
-// succeeds ends the step. The ids are read during the call only.
+// succeeds ends the step, even one that changes nothing. Verbs are the calls that change what sequences hold or where:
+// new, clone, remove, release, keep, shift, rewind, clear and defrag. So while a forward runs the application makes none:
+// placing and masks answer `KVC_ERR_NO_STEP` from then on, and the tokens that were placed count until they are rewound.
+// The ids are read during the call only.
 // `KVC_ERR_INVALID_ARGUMENT` (also 0 tokens), `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`,
 // `KVC_ERR_BAD_SEQUENCE`, `KVC_ERR_STEP_TOO_LARGE` above `max_write`, `KVC_ERR_NEVER_FITS`, `KVC_ERR_OUT_OF_CAPACITY`,
 // `KVC_ERR_BUSY`. Any thread. O(tokens + sequences + cells freed), where only cells that windows have passed make room
@@ -510,9 +513,10 @@ kvc_status_t kvc_batch_seq_clone(kvc_cache_t *cache,
                                  uint32_t *out_seq);
 
 // Takes positions `from .. to` out of a sequence (cells only); its id stays, and so do the others' shares of the
-// cells. None in the range is fine. `KVC_ERR_INVALID_ARGUMENT` (also `from` above `to`), `KVC_ERR_STALE`,
-// `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`, `KVC_ERR_BAD_SEQUENCE`, `KVC_ERR_EVICTED` for a tail whose removal would
-// need what a window has dropped, `KVC_ERR_BUSY`. A verb. Any thread. O(rows), with the lock held.
+// cells. None in the range is fine. Without anything left the sequence begins at 0 again.
+// `KVC_ERR_INVALID_ARGUMENT` (also `from` above `to`), `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`,
+// `KVC_ERR_BAD_SEQUENCE`, `KVC_ERR_EVICTED` where something is left and the next token would need what a window has
+// dropped, `KVC_ERR_BUSY`. A verb. Any thread. O(rows), with the lock held.
 //
 // The cache is NULL or valid.
 kvc_status_t kvc_batch_seq_remove(kvc_cache_t *cache,
@@ -538,8 +542,10 @@ kvc_status_t kvc_batch_seq_keep(kvc_cache_t *cache,
 // before the next step: see `kvc_cells_shifts`. None in the range, or `delta` 0, is fine. `KVC_ERR_INVALID_ARGUMENT`
 // (also `from` above `to`), `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`, `KVC_ERR_BAD_SEQUENCE`,
 // `KVC_ERR_SHARED` when another sequence owns one of the cells too, `KVC_ERR_BAD_POSITION` when one would end below 0,
-// beyond `max_context` or on a position that the sequence holds, `KVC_ERR_UNSUPPORTED` while a step's shifts are being
-// applied (until `kvc_cells_shifts_done`), `KVC_ERR_BUSY`. A verb. Any thread. O(rows), with the lock held.
+// beyond `max_context` or on a position that the sequence holds, or when what is pending for a row would leave 32 bits,
+// `KVC_ERR_EVICTED` where the next token would then miss what a window has dropped (let a window's worth of positions
+// move down together), `KVC_ERR_UNSUPPORTED` while a step's shifts are being applied (until `kvc_cells_shifts_done`),
+// `KVC_ERR_BUSY`. A verb. Any thread. O(rows), with the lock held.
 //
 // The cache is NULL or valid.
 kvc_status_t kvc_batch_seq_shift(kvc_cache_t *cache,
@@ -550,7 +556,7 @@ kvc_status_t kvc_batch_seq_shift(kvc_cache_t *cache,
 
 // Drops the positions of a sequence from `new_len` on. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`,
 // `KVC_ERR_WRONG_KIND`, `KVC_ERR_BAD_SEQUENCE`, `KVC_ERR_EVICTED` when a window has dropped what the next token would
-// need (never for 0), `KVC_ERR_CANNOT_GROW` above the next position, `KVC_ERR_BUSY`. A verb; it also cancels a step:
+// need (never for 0; below the highest position that was dropped all count as dropped), `KVC_ERR_CANNOT_GROW` above the next position, `KVC_ERR_BUSY`. A verb; it also cancels a step:
 // rewind each of its sequences to its old next position. Any thread. O(rows), with the lock held.
 //
 // The cache is NULL or valid.
@@ -567,7 +573,7 @@ kvc_status_t kvc_batch_seq_len(const kvc_cache_t *cache,
                                uint32_t seq,
                                uint32_t *out);
 
-// The position that a sequence goes on from: its highest one + 1, or 0. Eviction does not lower it. Statuses of
+// The position that a sequence goes on from: its highest one + 1, or 0. What a window dropped counts. Statuses of
 // `kvc_batch_seq_len`. Any thread. O(groups).
 //
 // Pointers are NULL or valid.
@@ -758,8 +764,9 @@ kvc_status_t kvc_capacity(const kvc_cache_t *cache,
                           uint32_t *out);
 
 // Bytes of storage that a cell cache of this config wants. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_INVALID_CONFIG` (as
-// `kvc_config_check`, and: `capacity` is `KVC_UNBOUNDED`; `max_seqs` is not 1 to `KVC_MAX_SEQS`). Any thread.
-// O(layers).
+// `kvc_config_check`, and: `capacity` is `KVC_UNBOUNDED`; `max_seqs` is not 1 to `KVC_MAX_SEQS`; window and `rollback`
+// are over 32 bits together; no memory is that large). With `S` sequences a cell takes about 10 + `S` / 8 bytes (4 more
+// where windows evict), in each pool; a token of the largest step 8 and 4 a pool. Any thread. O(layers).
 //
 // Pointers are NULL or valid.
 kvc_status_t kvc_cells_size(const kvc_config_t *config,
@@ -779,11 +786,13 @@ kvc_status_t kvc_cells_init(void *storage,
 
 // Places the declared step: token `i` at position `positions[i]` of its sequence goes to row `cells[i]` of the layer's
 // pool. The first call places for all layers; every further one, of the same or another layer, with the same positions
-// gets the same placement. From then on the tokens count. Positions rise in each sequence; gaps are legal. Both arrays
-// have `n` elements and must not overlap; they are used during the call only.
+// gets the same placement. From then on the tokens count. Positions rise in each sequence; gaps are legal. The pool of a
+// layer is the only one, or with `KVC_SPLIT_POOLS` that of its group (`kvc_cache_layer`); a layer that shares rows uses
+// its donor's. With mask `KVC_MASK_NONE` or `KVC_MASK_CAUSAL` no mask need be asked for. Both arrays have `n` elements
+// and must not overlap; they are used during the call only.
 // `KVC_ERR_INVALID_ARGUMENT` (also 0 tokens, and arrays that overlap), `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`,
 // `KVC_ERR_WRONG_KIND`, `KVC_ERR_BAD_LAYER`, `KVC_ERR_NO_STEP` (nothing declared, another number of tokens, or other
-// positions than those placed), `KVC_ERR_BAD_POSITION` below a sequence's next position,
+// positions than those placed), `KVC_ERR_BAD_POSITION` below a sequence's next position and for 2^32 - 1,
 // `KVC_ERR_OUT_OF_CAPACITY` from `max_context` on, `KVC_ERR_BUSY`. Any thread. O(tokens * log(rows)), with the lock held.
 //
 // Pointers are NULL or valid; `positions` and `cells` for `n` elements.
@@ -819,10 +828,13 @@ kvc_status_t kvc_cells_mask_bits(kvc_cache_t *cache,
                                  size_t row_words);
 
 // Lists the pending shifts of a layer's pool, runs of rows in ascending order: rotate the keys in them by `delta`
-// positions, on every layer, before the writes of the next step; then call `kvc_cells_shifts_done`. Once a declared
-// step's list was read, shifts and defragmentation are refused until then; a forward that failed while it applied
-// them requires `kvc_clear`. `*n`: how many there are. `out` may be NULL with `cap` 0. `KVC_ERR_INVALID_ARGUMENT`,
-// `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`, `KVC_ERR_BAD_LAYER`, `KVC_ERR_BUFFER_TOO_SMALL` for `cap`
+// positions, in every layer with rows of its own, before anything reads them; then call `kvc_cells_shifts_done`. A step
+// that is declared over pending shifts freezes them: from the first time that a list with any is read, shift and
+// defragmentation are refused until they are done, and every layer reads the same. A forward that failed in between
+// lists and rotates the other layers later, or requires `kvc_clear`. Where verbs may come from another thread meanwhile,
+// list, place the step, then rotate: if placing answers `KVC_ERR_NO_STEP`, rotate nothing. `*n`: how many there are. `out`
+// may be NULL with `cap` 0. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`,
+// `KVC_ERR_BAD_LAYER`, `KVC_ERR_BUFFER_TOO_SMALL` for `cap`
 // below the number, which `*n` then tells, `KVC_ERR_BUSY`. Any thread. O(rows), with the lock held.
 //
 // Pointers are NULL or valid; `out` for `cap` elements.
@@ -832,14 +844,15 @@ kvc_status_t kvc_cells_shifts(kvc_cache_t *cache,
                               uint32_t cap,
                               uint32_t *n);
 
-// The pending shifts were applied on every layer: forgets them. None pending is fine. `KVC_ERR_INVALID_ARGUMENT`,
-// `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`, `KVC_ERR_BUSY`. Any thread. O(rows), with the lock held.
+// The pending shifts were applied on every layer: forgets them, but for those of a pool that changed since it was listed.
+// None pending is fine. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`, `KVC_ERR_BUSY`. Any thread. O(rows), with the lock held.
 //
 // The cache is NULL or valid.
 kvc_status_t kvc_cells_shifts_done(kvc_cache_t *cache);
 
 // Moves tokens from the highest rows of a layer's pool into the lowest free ones, at most `cap` moves at a time, and
-// lists the moves: carry them out in the given order, for every layer of the pool, before the next step. Source and
+// lists the moves: carry them out in the given order, for every layer of the pool with rows of its own, before the next
+// step. Source and
 // target of a move never overlap. `*n` 0: there was nothing to move, the pool is compact (or `cap` is 0, when `out` may
 // be NULL). `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`, `KVC_ERR_BAD_LAYER`,
 // `KVC_ERR_UNSUPPORTED` while a step's shifts are being applied, `KVC_ERR_BUSY`. A verb. Any thread. O(rows *
@@ -1044,7 +1057,7 @@ kvc_status_t kvc_rows_init(void *storage,
 // Places the declared step and plans it for a layer: one span for each run of tokens of the same sequence, in the
 // order of the tokens. Rows of a span's plan are those of that sequence's own pool of the layer. The first call counts
 // for all layers; every further one with the same positions gets the plans of its own layer. There is no commit. Rows
-// that the step writes over are given up now (event `KVC_EVENT_EVICTED`).
+// that the step writes over are given up now (event `KVC_EVENT_EVICTED`). All spans may be written before any is read.
 // `*n_spans`: how many there are. `positions` has `n` elements; the arrays must not overlap and are used during the
 // call only; `out` may be NULL with `cap` 0. `KVC_ERR_INVALID_ARGUMENT` (also 0 tokens, and arrays that overlap),
 // `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`, `KVC_ERR_BAD_LAYER`, `KVC_ERR_NO_STEP` (nothing declared,
@@ -1062,7 +1075,8 @@ kvc_status_t kvc_rows_place_step(kvc_cache_t *cache,
                                  uint32_t *n_spans);
 
 // Lists the rows of a sequence's own pool of a layer that hold what its next token can see, at most 3 runs, oldest
-// first. After `kvc_batch_seq_clone` this is what to copy to the clone: each row to the row of the same index.
+// first. After `kvc_batch_seq_clone`, and before the source's next step, this is what to copy to the clone: each row to the
+// row of the same index.
 // `*n`: how many runs. `out` may be NULL with `cap` 0. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`,
 // `KVC_ERR_WRONG_KIND` (also for an external cache), `KVC_ERR_BAD_LAYER`, `KVC_ERR_BAD_SEQUENCE`,
 // `KVC_ERR_BUFFER_TOO_SMALL` for `cap` below the number, which `*n` then tells, `KVC_ERR_BUSY`. Any thread. O(1).

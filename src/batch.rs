@@ -12,11 +12,11 @@ use crate::plan::SeqPlan;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(C)]
 pub struct CellStep {
-    /// A `MASK_…` constant.
+    /// `MASK_NONE` or `MASK_CAUSAL`, which need no mask (lower-right aligned: the last token sees every row), else `MASK_EXPLICIT`.
     pub mask: u32,
     /// Tokens placed.
     pub n_tokens: u32,
-    /// Cells read: columns of the mask.
+    /// Rows read, from row 0 on: columns of the mask.
     pub read_len: u32,
     /// First cell of the only write run; [`crate::UNBOUNDED`] when the cells are scattered.
     pub write_start: u32,

@@ -34,80 +34,166 @@ pub(crate) fn members(at: usize, mut bits: u32) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Where a set of numbers below `n` stands.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Set {
-    base: usize,
-    n: u32,
+/// Words of a set of numbers below `n`, 1 or more, summaries included.
+pub(crate) const fn set_words(n: u32) -> usize {
+    let (mut words, mut level) = (level_len(n, 0), 0);
+    while level_len(n, level) > 1 {
+        level += 1;
+        words += level_len(n, level);
+    }
+    words
 }
 
-impl Set {
-    /// The set whose first word is at `base`.
+/// Words of a level: a bit for each word of the level below, on the leaf level for each number.
+#[inline]
+const fn level_len(n: u32, level: u32) -> usize {
+    match (n - 1).checked_shr(5 * (level + 1)) {
+        Some(last) => last as usize + 1,
+        None => 1,
+    }
+}
+
+/// Words with sets of numbers below `n` in them, to look at. A set is known by the index of its first word.
+#[derive(Clone, Copy)]
+pub(crate) struct Sets<'w> {
+    pub(crate) words: &'w [u32],
+    pub(crate) n: u32,
+}
+
+impl Sets<'_> {
     #[inline]
-    pub(crate) const fn at(base: usize, n: u32) -> Self {
-        Self { base, n }
-    }
-
-    /// Words of a set of numbers below `n`, summaries included.
-    pub(crate) const fn words(n: u32) -> usize {
-        let set = Self::at(0, n);
-        set.base_of(set.levels())
-    }
-
-    const fn levels(self) -> u32 {
-        let mut level = 1;
-        while self.len(level - 1) > 1 {
-            level += 1;
-        }
-        level
-    }
-
-    #[inline]
-    const fn len(self, level: u32) -> usize {
-        level_len(self.n, level)
+    pub(crate) fn get(&self, at: usize) -> u32 {
+        get(self.words, at)
     }
 
     /// The members in leaf word `at`.
     #[inline]
-    pub(crate) fn word(self, words: &[u32], at: usize) -> u32 {
-        get(words, self.base + at)
+    pub(crate) fn word(&self, set: usize, at: usize) -> u32 {
+        self.get(set + at)
     }
 
     #[inline]
-    pub(crate) fn contains(self, words: &[u32], number: u32) -> bool {
-        self.word(words, number as usize / 32) & bit(number) != 0
+    pub(crate) fn contains(&self, set: usize, number: u32) -> bool {
+        self.word(set, number as usize / 32) & bit(number) != 0
+    }
+
+    /// The highest member. O(log n).
+    pub(crate) fn last(&self, set: usize) -> Option<u32> {
+        let at = self.previous_word(set, level_len(self.n, 0))?;
+        Some(at as u32 * 32 + 31 - self.word(set, at).leading_zeros())
+    }
+
+    /// The first leaf word from `from` on that has members. O(1) when it is `from`, else O(log n).
+    #[inline]
+    pub(crate) fn next_word(&self, set: usize, from: usize) -> Option<usize> {
+        if from >= level_len(self.n, 0) {
+            return None;
+        }
+        if self.word(set, from) != 0 { Some(from) } else { self.neighbour(set, from, true) }
+    }
+
+    /// The last leaf word before `end` that has members. O(1) when it is the one before, else O(log n).
+    pub(crate) fn previous_word(&self, set: usize, end: usize) -> Option<usize> {
+        let before = end.checked_sub(1)?;
+        if self.word(set, before) != 0 { Some(before) } else { self.neighbour(set, before, false) }
+    }
+
+    /// The nearest leaf word beside `at` that has members: above or below it.
+    #[inline(never)]
+    fn neighbour(&self, set: usize, mut at: usize, above: bool) -> Option<usize> {
+        let (mut base, mut level) = (set, 0);
+        // Up to a word with a member on that side, then down by the members nearest to where it began.
+        let mut beside = loop {
+            let len = level_len(self.n, level);
+            if len == 1 {
+                return None;
+            }
+            (base, level) = (base + len, level + 1);
+            let below = bit(at as u32) - 1;
+            at /= 32;
+            let beside = self.get(base + at) & if above { !(below << 1 | 1) } else { below };
+            if beside != 0 {
+                break beside;
+            }
+        };
+        loop {
+            let nearest = if above { beside.trailing_zeros() } else { beside.checked_ilog2()? };
+            (at, level) = (at * 32 + nearest as usize, level - 1);
+            if level == 0 {
+                return Some(at);
+            }
+            base -= level_len(self.n, level);
+            beside = self.get(base + at);
+        }
+    }
+}
+
+/// The same to change.
+pub(crate) struct SetsMut<'w> {
+    pub(crate) words: &'w mut [u32],
+    pub(crate) n: u32,
+}
+
+impl SetsMut<'_> {
+    #[inline]
+    pub(crate) fn read(&self) -> Sets<'_> {
+        Sets { words: self.words, n: self.n }
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, at: usize) -> u32 {
+        get(self.words, at)
+    }
+
+    #[inline]
+    pub(crate) fn put(&mut self, at: usize, value: u32) {
+        put(self.words, at, value);
     }
 
     /// O(1), at worst O(log n).
-    pub(crate) fn insert(self, words: &mut [u32], number: u32) {
-        let at = number as usize / 32;
-        self.put(words, at, self.word(words, at) | bit(number));
+    pub(crate) fn insert(&mut self, set: usize, number: u32) {
+        self.join(set, number as usize / 32, bit(number));
     }
 
     /// O(1), at worst O(log n).
-    pub(crate) fn remove(self, words: &mut [u32], number: u32) {
-        let at = number as usize / 32;
-        self.put(words, at, self.word(words, at) & !bit(number));
+    pub(crate) fn remove(&mut self, set: usize, number: u32) {
+        self.part(set, number as usize / 32, bit(number));
     }
 
-    /// Replaces the members in leaf word `at`. O(1), at worst O(log n).
-    pub(crate) fn put(self, words: &mut [u32], at: usize, value: u32) {
-        let old = self.word(words, at);
-        put(words, self.base + at, value);
-        if (old == 0) != (value == 0) {
-            self.summarize(words, at, value != 0);
+    /// Makes `bits` of leaf word `at` members. O(1), at worst O(log n).
+    pub(crate) fn join(&mut self, set: usize, at: usize, bits: u32) {
+        let old = self.get(set + at);
+        self.replace(set, at, old | bits);
+    }
+
+    /// Takes `bits` of leaf word `at` out. O(1), at worst O(log n).
+    pub(crate) fn part(&mut self, set: usize, at: usize, bits: u32) {
+        let old = self.get(set + at);
+        self.replace(set, at, old & !bits);
+    }
+
+    /// Replaces the members in leaf word `at`.
+    fn replace(&mut self, set: usize, at: usize, new: u32) {
+        let old = self.get(set + at);
+        self.put(set + at, new);
+        if (old == 0) != (new == 0) {
+            self.summarize(set, at, new != 0);
         }
     }
 
     /// Tells the levels above that a leaf word became empty or no longer is.
     #[inline(never)]
-    fn summarize(self, words: &mut [u32], mut at: usize, mut some: bool) {
-        let mut base = self.base;
-        for level in 1..self.levels() {
-            base += self.len(level - 1);
-            let (old, bit) = (get(words, base + at / 32), bit(at as u32));
+    fn summarize(&mut self, set: usize, mut at: usize, mut some: bool) {
+        let (mut base, mut level) = (set, 0);
+        loop {
+            let len = level_len(self.n, level);
+            if len == 1 {
+                return;
+            }
+            (base, level) = (base + len, level + 1);
+            let (old, bit) = (self.get(base + at / 32), bit(at as u32));
             let new = if some { old | bit } else { old & !bit };
-            put(words, base + at / 32, new);
+            self.put(base + at / 32, new);
             if (old == 0) == (new == 0) {
                 return;
             }
@@ -115,135 +201,30 @@ impl Set {
         }
     }
 
-    /// The lowest member. O(log n).
-    pub(crate) fn first(self, words: &[u32]) -> Option<u32> {
-        self.descend(words, self.levels(), 0, 0, 0).map(|number| number as u32)
-    }
-
-    /// The highest member. O(log n).
-    pub(crate) fn last(self, words: &[u32]) -> Option<u32> {
-        self.descend(words, self.levels(), 0, 0, 31).map(|number| number as u32)
-    }
-
-    /// From word `at` of the level below `top` down to a word of level `bottom`, or with `bottom` 0 to a member: by the lowest bits for
-    /// `side` 0, by the highest for 31.
-    fn descend(self, words: &[u32], top: u32, mut at: usize, bottom: u32, side: u32) -> Option<usize> {
-        let mut base = self.base_of(top);
-        for level in (bottom..top).rev() {
-            base -= self.len(level);
-            at = at * 32 + outermost(get(words, base + at), side)?;
-        }
-        Some(at)
-    }
-
-    /// The first word of a level, or behind the last one.
-    const fn base_of(self, level: u32) -> usize {
-        let (mut base, mut below) = (self.base, 0);
-        while below < level {
-            base += self.len(below);
-            below += 1;
-        }
-        base
-    }
-
-    /// The first leaf word from `from` on that has members. O(1) when it is `from`, else O(log n).
-    pub(crate) fn next_word(self, words: &[u32], from: usize) -> Option<usize> {
-        if from < self.len(0) && self.word(words, from) != 0 {
-            return Some(from);
-        }
-        self.neighbour(words, from, 0)
-    }
-
-    /// The last leaf word before `end` that has members. O(1) when it is the one before, else O(log n).
-    pub(crate) fn previous_word(self, words: &[u32], end: usize) -> Option<usize> {
-        let before = end.checked_sub(1)?;
-        if self.word(words, before) != 0 {
-            return Some(before);
-        }
-        self.neighbour(words, before, 31)
-    }
-
-    /// The nearest leaf word beside `at` that has members: above it for `side` 0, below it for 31.
-    #[inline(never)]
-    fn neighbour(self, words: &[u32], mut at: usize, side: u32) -> Option<usize> {
-        if at >= self.len(0) {
-            return None;
-        }
-        for level in 1..self.levels() {
-            let below = bit(at as u32) - 1;
-            let beside = if side == 0 { !below & !bit(at as u32) } else { below };
-            at /= 32;
-            if let Some(nearest) = outermost(get(words, self.base_of(level) + at) & beside, side) {
-                return self.descend(words, level, at * 32 + nearest, 1, side);
-            }
-        }
-        None
-    }
-
-    /// The leaf words that have members, ascending.
-    pub(crate) fn cursor(self) -> Cursor {
-        Cursor { set: self, at: 0 }
-    }
-
     /// Takes every member out. O(n / 32).
-    pub(crate) fn clear(self, words: &mut [u32]) {
-        if let Some(words) = words.get_mut(self.base..self.base + Self::words(self.n)) {
+    pub(crate) fn clear(&mut self, set: usize) {
+        if let Some(words) = self.words.get_mut(set..set + set_words(self.n)) {
             words.fill(0);
         }
     }
 
-    /// Makes every number below `n` a member. O(n / 32).
-    pub(crate) fn fill(self, words: &mut [u32]) {
-        let (mut base, mut numbers) = (self.base, self.n as usize);
-        for level in 0..self.levels() {
-            let len = self.len(level);
-            for at in 0..len {
-                let here = (numbers - at * 32).min(32) as u32;
-                put(words, base + at, u32::MAX >> (32 - here));
-            }
-            (base, numbers) = (base + len, len);
+    /// Makes every number below `n` a member of an empty set. O(n / 32).
+    pub(crate) fn fill(&mut self, set: usize) {
+        for at in 0..level_len(self.n, 0) {
+            let here = (self.n - at as u32 * 32).min(32);
+            self.join(set, at, u32::MAX >> (32 - here));
         }
     }
 }
 
-/// The lowest bit of a word for `side` 0, the highest for 31; none of 0.
-#[inline]
-const fn outermost(word: u32, side: u32) -> Option<usize> {
-    match (word, side) {
-        (0, _) => None,
-        (_, 0) => Some(word.trailing_zeros() as usize),
-        _ => Some(word.ilog2() as usize),
-    }
-}
-
-/// Goes over the leaf words of a set that have members, while the caller changes what it passed.
-pub(crate) struct Cursor {
-    set: Set,
-    at: usize,
-}
-
-impl Cursor {
-    /// The next such word and its members.
-    #[inline]
-    pub(crate) fn next(&mut self, words: &[u32]) -> Option<(usize, u32)> {
-        let at = self.set.next_word(words, self.at)?;
-        self.at = at + 1;
-        Some((at, self.set.word(words, at)))
-    }
-}
-
-/// Words of a level: a bit for each word of the level below, on the leaf level for each number.
-#[inline]
-const fn level_len(n: u32, level: u32) -> usize {
-    let shift = 5 * (level + 1);
-    ((n as u64 + (1 << shift) - 1) >> shift) as usize
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Set, members};
+    use super::{Sets, SetsMut, members, set_words};
     use std::collections::BTreeSet;
     use std::vec::Vec;
+
+    /// Where the set begins.
+    const SET: usize = 3;
 
     /// Small, deterministic, good enough to pick numbers.
     fn next(state: &mut u32) -> u32 {
@@ -253,18 +234,18 @@ mod tests {
         *state
     }
 
-    fn check(set: Set, words: &[u32], model: &BTreeSet<u32>, n: u32) {
-        assert_eq!(set.first(words), model.first().copied());
-        assert_eq!(set.last(words), model.last().copied());
-        let (mut cursor, mut seen) = (set.cursor(), Vec::new());
-        while let Some((at, bits)) = cursor.next(words) {
-            seen.extend(members(at, bits));
+    fn check(sets: Sets<'_>, model: &BTreeSet<u32>) {
+        assert_eq!(sets.last(SET), model.last().copied());
+        let (mut from, mut seen) = (0, Vec::new());
+        while let Some(at) = sets.next_word(SET, from) {
+            seen.extend(members(at, sets.word(SET, at)));
+            from = at + 1;
         }
         assert!(seen.iter().eq(model));
-        let mut end = n.div_ceil(32) as usize;
+        let mut end = sets.n.div_ceil(32) as usize;
         let mut back = Vec::new();
-        while let Some(at) = set.previous_word(words, end) {
-            let here: Vec<u32> = members(at, set.word(words, at)).collect();
+        while let Some(at) = sets.previous_word(SET, end) {
+            let here: Vec<u32> = members(at, sets.word(SET, at)).collect();
             back.extend(here.into_iter().rev());
             end = at;
         }
@@ -274,30 +255,30 @@ mod tests {
     #[test]
     fn a_set_is_what_a_tree_set_is() {
         for n in [1, 2, 31, 32, 33, 100, 1024, 1025, 33_000, 1_100_000] {
-            let set = Set::at(3, n);
-            let mut words = vec![0; 3 + Set::words(n) + 1];
+            let mut words = vec![0; SET + set_words(n) + 1];
+            let mut sets = SetsMut { words: &mut words, n };
             let (mut model, mut state) = (BTreeSet::new(), 77 + n);
             for round in 0..300 {
                 let number = next(&mut state) % n;
-                if next(&mut state) % 3 == 0 {
-                    set.remove(&mut words, number);
+                if next(&mut state).is_multiple_of(3) {
+                    sets.remove(SET, number);
                     model.remove(&number);
                 } else {
-                    set.insert(&mut words, number);
+                    sets.insert(SET, number);
                     model.insert(number);
                 }
-                assert_eq!(set.contains(&words, number), model.contains(&number));
+                assert_eq!(sets.read().contains(SET, number), model.contains(&number));
                 if round % 10 == 0 {
-                    check(set, &words, &model, n);
+                    check(sets.read(), &model);
                 }
             }
-            set.clear(&mut words);
-            check(set, &words, &BTreeSet::new(), n);
-            set.fill(&mut words);
-            assert_eq!((set.first(&words), set.last(&words)), (Some(0), Some(n - 1)));
-            assert_eq!(words.last(), Some(&0), "nothing behind the set is touched");
+            sets.clear(SET);
+            check(sets.read(), &BTreeSet::new());
+            sets.fill(SET);
+            assert_eq!((sets.read().next_word(SET, 0), sets.read().last(SET)), (Some(0), Some(n - 1)));
+            assert_eq!(sets.words.last(), Some(&0), "nothing behind the set is touched");
             if n <= 33_000 {
-                check(set, &words, &(0..n).collect(), n);
+                check(sets.read(), &(0..n).collect());
             }
         }
     }

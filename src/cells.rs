@@ -4,8 +4,8 @@
 //! free when its last owner lets go, and new tokens take the lowest free cells. All state lies in words of the caller's:
 //!
 //! - `pool/shape.rs`: where each array of a pool stands, and how many words that takes;
-//! - `pool.rs`: one pool; owners as one bit set for each sequence, how many own a cell as bit planes (a counter of one bit
-//!   a plane, so that a word of planes counts for 32 cells at once);
+//! - `pool.rs`, `pool/view.rs`: one pool, to change and to look at; owners as one bit set for each sequence, how many own a
+//!   cell as bit planes (a counter of one bit a plane, so that a word of planes counts for 32 cells at once);
 //! - `steps.rs`, `masks.rs`: what a backend asks; `sequences.rs`, `shifts.rs`, `defrag.rs`: what an application asks;
 //! - `evict.rs`: cells behind every window come back by themselves.
 //!
@@ -19,12 +19,12 @@ mod sequences;
 mod shifts;
 mod steps;
 
-use crate::bitset::{get, put};
+use crate::bitset::{bit, get};
 use crate::config::{Config, KEEP_CELLS, SPLIT_POOLS};
 use crate::error::Error;
 use crate::layer::{LAYER_FLAT, Layer, LayerInfo};
 use crate::limits::{MAX_GROUPS, MAX_SEQS, UNBOUNDED};
-use pool::{Pool, Shape};
+use pool::{Pool, View};
 
 /// Layers that see cells alike, and the pool that they use.
 #[derive(Clone, Copy, Debug)]
@@ -52,10 +52,12 @@ pub struct CellInner<W: ?Sized> {
     n_tokens: u32,
     /// The declared step has its cells.
     placed: bool,
-    /// A non-empty list of shifts was read after a step was declared.
+    /// A step was declared over the pending shifts.
+    frozen: bool,
+    /// And somebody has begun to apply them.
     shifting: bool,
-    /// Bit `s`: sequence `s` is in use.
-    live: u64,
+    /// Bit `s % 32` of word `s / 32`: sequence `s` is in use.
+    live: [u32; MAX_SEQS.div_ceil(32)],
     groups: heapless::Vec<Group, MAX_GROUPS, u8>,
     pools: heapless::Vec<Pool, MAX_GROUPS, u8>,
     /// Words in use behind `words`, as [`cell_words`] counts them.
@@ -139,31 +141,41 @@ impl Common {
 #[inline(never)]
 pub fn cell_words(config: &Config<'_>) -> Result<usize, Error> {
     check(config)?;
-    Common::new(config).each_pool(config, &kinds(config)?, |_| Ok(()))
+    let mut kinds = Kinds::new();
+    push_kinds(&mut kinds, config)?;
+    let mut pool = Pool::BLANK;
+    let mut n_words = Common::new(config).words();
+    for layers in kinds.chunks(layers_of_a_pool(config)) {
+        n_words = pool.configure(config, layers, n_words)?;
+    }
+    Ok(n_words)
 }
 
 /// The layers of a config, one for each group, in order.
 type Kinds<'l> = heapless::Vec<&'l Layer, MAX_GROUPS, u8>;
 
 /// Refuses a config that no cell cache has.
+#[inline(never)]
 fn check(config: &Config<'_>) -> Result<(), Error> {
-    config.check()?;
     let seqs = 1..=MAX_SEQS as u32;
     if config.capacity == UNBOUNDED || !seqs.contains(&config.max_seqs) {
-        Err(Error::InvalidConfig)
-    } else {
-        Ok(())
+        return Err(Error::InvalidConfig);
     }
+    config.check()
 }
 
-fn kinds<'l>(config: &Config<'l>) -> Result<Kinds<'l>, Error> {
-    let mut kinds = Kinds::new();
-    for layer in config.each_layer() {
+fn push_kinds<'l>(kinds: &mut Kinds<'l>, config: &Config<'l>) -> Result<(), Error> {
+    for layer in config.layers {
         if !kinds.iter().any(|kind| kind.same_group(layer)) {
             kinds.push(layer).map_err(|_| Error::InvalidConfig)?;
         }
     }
-    Ok(kinds)
+    Ok(())
+}
+
+/// Layer groups that share a pool, at most.
+const fn layers_of_a_pool(config: &Config<'_>) -> usize {
+    if config.flags & SPLIT_POOLS == 0 { MAX_GROUPS } else { 1 }
 }
 
 /// A word for each layer: its group, and whose rows it uses.
@@ -185,39 +197,29 @@ impl Common {
             max_step: max_step as usize,
         }
     }
+}
 
-    /// The pool of some layers, whose words begin at `base`.
-    fn pool(self, config: &Config<'_>, layers: &[&Layer], base: usize) -> Result<Pool, Error> {
-        let flat = layers.iter().any(|layer| layer.kind == LAYER_FLAT);
-        let window = layers.iter().map(|layer| layer.window).max().unwrap_or(0);
-        let sinks = layers.iter().map(|layer| layer.sinks).max().unwrap_or(0);
+impl Pool {
+    /// The pool of some layers, whose words begin at `base`; answers where the next one's do.
+    #[inline(never)]
+    fn configure(&mut self, config: &Config<'_>, layers: &[&Layer], base: usize) -> Result<usize, Error> {
+        let (mut flat, mut window, mut sinks) = (false, 0, 0);
+        for layer in layers {
+            flat |= layer.kind == LAYER_FLAT;
+            window = layer.window.max(window);
+            sinks = layer.sinks.max(sinks);
+        }
         let chained = !flat && config.flags & KEEP_CELLS == 0;
         let kept =
             if chained { window.checked_add(config.rollback).ok_or(Error::InvalidConfig)? } else { 0 };
-        let mut cells = u64::from(config.capacity);
+        let (mut cells, max_step) = (config.capacity, Common::new(config).max_step as u32);
         if chained && config.flags & SPLIT_POOLS != 0 {
-            let each = u64::from(kept) + u64::from(sinks);
-            cells = cells.min(u64::from(config.max_seqs) * each + self.max_step as u64);
+            // Where a product or a sum is more than 32 bits, so is the capacity less.
+            let each = kept.saturating_add(sinks);
+            cells = cells.min(config.max_seqs.saturating_mul(each).saturating_add(max_step));
         }
-        let shape = Shape::new(base, cells as u32, config.max_seqs, self.max_step as u32, chained)?;
-        Ok(Pool::new(shape, window, sinks, kept))
-    }
-
-    /// Calls `f` with each pool in turn, and answers the words of all.
-    fn each_pool(
-        self,
-        config: &Config<'_>,
-        kinds: &[&Layer],
-        mut f: impl FnMut(&Pool) -> Result<(), Error>,
-    ) -> Result<usize, Error> {
-        let layers_of_a_pool = if config.flags & SPLIT_POOLS == 0 { kinds.len() } else { 1 };
-        let mut n_words = self.words();
-        for layers in kinds.chunks(layers_of_a_pool.max(1)) {
-            let pool = self.pool(config, layers, n_words)?;
-            n_words = pool.shape.end;
-            f(&pool)?;
-        }
-        Ok(n_words)
+        (self.window, self.sinks, self.kept) = (window, sinks, kept);
+        self.shape.configure(base, cells, config.max_seqs, max_step, chained)
     }
 }
 
@@ -258,8 +260,9 @@ impl<W> CellInner<W> {
             max_step: 0,
             n_tokens: 0,
             placed: false,
+            frozen: false,
             shifting: false,
-            live: 0,
+            live: [0; MAX_SEQS.div_ceil(32)],
             groups: heapless::Vec::new(),
             pools: heapless::Vec::new(),
             n_words: 0,
@@ -275,12 +278,22 @@ impl CellInner<[u32; 0]> {
 
 impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
     /// Builds the cache in place, from a blank one.
-    pub(crate) fn configure(&mut self, config: &Config<'_>) -> Result<(), Error> {
+    fn configure(&mut self, config: &Config<'_>) -> Result<(), Error> {
         check(config)?;
-        let (kinds, common) = (kinds(config)?, Common::new(config));
-        let pools = &mut self.pools;
-        self.n_words =
-            common.each_pool(config, &kinds, |pool| pools.push(*pool).map_err(|_| Error::InvalidConfig))?;
+        self.build(config)
+    }
+
+    /// The same, of a config that [`cell_words`] has seen: checks take room on the stack.
+    pub(crate) fn build(&mut self, config: &Config<'_>) -> Result<(), Error> {
+        let mut kinds = Kinds::new();
+        push_kinds(&mut kinds, config)?;
+        let common = Common::new(config);
+        self.n_words = common.words();
+        for layers in kinds.chunks(layers_of_a_pool(config)) {
+            self.pools.push(Pool::BLANK).map_err(|_| Error::InvalidConfig)?;
+            let pool = self.pools.last_mut().ok_or(Error::InvalidConfig)?;
+            self.n_words = pool.configure(config, layers, self.n_words)?;
+        }
         let words = self.words.as_mut().get_mut(..self.n_words).ok_or(Error::BufferTooSmall)?;
         words.fill(0);
         write_layers(words, config, &kinds);
@@ -319,10 +332,8 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
         }
     }
 
-    /// The pools, the common words and all words at once.
-    fn parts(&mut self) -> (&mut [Pool], Common, &mut [u32]) {
-        let common = self.common();
-        (&mut self.pools, common, self.words.as_mut())
+    fn views(&self) -> impl Iterator<Item = View<'_>> {
+        self.pools.iter().map(|pool| pool.view(self.words.as_ref()))
     }
 
     /// Cells as configured: of the only pool, or of a full layer's. O(1).
@@ -428,11 +439,10 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
     /// ```
     pub fn clear(&mut self) {
         self.end_step();
-        self.shifting = false;
-        self.live = 0;
-        let (pools, _, words) = self.parts();
-        for pool in pools {
-            pool.clear(words);
+        (self.frozen, self.shifting) = (false, false);
+        self.live.fill(0);
+        for pool in &mut self.pools {
+            pool.edit(self.words.as_mut()).clear();
         }
     }
 
@@ -443,16 +453,15 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
 
     /// Refuses an id that nobody was given.
     fn check_seq(&self, seq: u32) -> Result<(), Error> {
-        if seq < self.max_seqs && self.live >> seq & 1 == 1 { Ok(()) } else { Err(Error::BadSequence) }
+        if self.is_live(seq) { Ok(()) } else { Err(Error::BadSequence) }
+    }
+
+    fn is_live(&self, seq: u32) -> bool {
+        get(&self.live, seq as usize / 32) & bit(seq) != 0
     }
 
     /// The position that a sequence's next token has at least.
     fn next_of(&self, seq: u32) -> u32 {
         get(self.words.as_ref(), self.common().next(seq))
-    }
-
-    fn set_next(&mut self, seq: u32, next: u32) {
-        let at = self.common().next(seq);
-        put(self.words.as_mut(), at, next);
     }
 }

@@ -123,7 +123,7 @@ impl Layer {
 pub struct LayerInfo {
     /// The layer as configured.
     pub layer: Layer,
-    /// Its group.
+    /// Its group; where a cell cache has a pool for each group, also its pool.
     pub group: u32,
     /// Rows of its pool, at most.
     pub rows: u32,

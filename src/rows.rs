@@ -9,7 +9,7 @@
 //!
 //! All that varies in size lies in words of the caller's, [`rows_words`] of them. To place a cache behind a header: write
 //! `RowsInner::<[u32; 0]>::BLANK`, lay zeroed words right behind it (`size_of::<RowsInner<[u32; 0]>>()` bytes on, there is no
-//! padding), and `configure` it as a `RowsInner<[u32]>`; its `n_words` then tells how many there are.
+//! padding), and `build` it as a `RowsInner<[u32]>`; its `n_words` then tells how many there are.
 //!
 //! No lock and no sharing: calls take `&mut self`. See [`crate::CacheRef`] for the shared form.
 
@@ -26,7 +26,7 @@ use crate::layout::{Layout, step_limit};
 use crate::limits::{MAX_GROUPS, UNBOUNDED};
 use crate::sequence::SequenceInner;
 pub(crate) use words::Words;
-use words::{Sequence, Shape};
+use words::{Known, Shape};
 
 /// Most sequences of a private-row cache.
 pub const MAX_SEQS: u32 = 4096;
@@ -161,8 +161,12 @@ impl<W: AsRef<[u32]> + AsMut<[u32]>> RowsInner<W> {
 
 impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> RowsInner<W> {
     /// Builds the cache in place, from a blank one.
-    pub(crate) fn configure(&mut self, config: &Config<'_>) -> Result<(), Error> {
-        let n_words = rows_words(config)?;
+    fn configure(&mut self, config: &Config<'_>) -> Result<(), Error> {
+        self.build(config, rows_words(config)?)
+    }
+
+    /// The same, of a config that [`rows_words`] has seen, and answered `n_words` for: checks take room on the stack.
+    pub(crate) fn build(&mut self, config: &Config<'_>, n_words: usize) -> Result<(), Error> {
         self.words_mut().get_mut(..n_words).ok_or(Error::BufferTooSmall)?.fill(0);
         self.model.configure(config)?;
         self.n_words = n_words;
@@ -178,30 +182,11 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> RowsInner<W> {
         Ok(())
     }
 
-    fn shape(&self) -> Shape {
-        Shape { n_layers: self.model.n_layers, n_groups: self.model.n_groups(), max_seqs: self.max_seqs }
-    }
-
-    fn words(&self) -> &[u32] {
-        self.model.layers.0.as_ref()
-    }
-
-    fn words_mut(&mut self) -> &mut [u32] {
-        self.model.layers.0.as_mut()
-    }
-
-    /// The sequence of an id.
-    fn sequence(&self, seq: u32) -> Result<Sequence, Error> {
-        if seq >= self.max_seqs {
-            return Err(Error::BadSequence);
-        }
-        let sequence = self.shape().load(self.words(), seq);
-        if sequence.reach == 0 { Err(Error::BadSequence) } else { Ok(sequence) }
-    }
-
-    fn store(&mut self, seq: u32, sequence: Sequence) {
-        let shape = self.shape();
-        shape.store(self.words_mut(), seq, sequence);
+    /// Where the words of a sequence begin; refuses an id that nobody was given.
+    fn find(&self, seq: u32) -> Result<usize, Error> {
+        let at = self.place_of(seq);
+        let live = seq < self.max_seqs && self.known(at, Known::Reach) != 0;
+        if live { Ok(at) } else { Err(Error::BadSequence) }
     }
 
     /// Rows that a sequence of so many tokens holds in its largest pool.

@@ -116,11 +116,26 @@ pub fn intervals(parents: &[i32], pre: &mut [u16], end: &mut [u16]) -> Result<()
 /// # Ok::<(), kvcore::Error>(())
 /// ```
 pub fn moves(rows: &[u32], parents: &[i32], leaf: i32, out: &mut [Move]) -> Result<(usize, u32), Error> {
+    let mut n_moves = 0;
+    let accepted = list_moves(rows, parents, leaf, out, &mut n_moves)?;
+    Ok((n_moves, accepted))
+}
+
+/// The same; tells the number of moves beside `BufferTooSmall`, too.
+pub(crate) fn list_moves(
+    rows: &[u32],
+    parents: &[i32],
+    leaf: i32,
+    out: &mut [Move],
+    n_moves: &mut usize,
+) -> Result<u32, Error> {
     let path = Path::to(rows, parents, leaf)?;
-    if path.moves(rows, &mut []) > out.len() {
+    *n_moves = path.moves(rows, &mut []);
+    if *n_moves > out.len() {
         return Err(Error::BufferTooSmall);
     }
-    Ok((path.moves(rows, out), path.len()))
+    path.moves(rows, out);
+    Ok(path.len())
 }
 
 /// How many moves [`moves`] lists. O(`n`).

@@ -46,11 +46,13 @@ class BatchControl {
 
   /// Declares the next step, before any compute: the sequence of each of its tokens. All of it is admitted, or nothing.
   /// It replaces an earlier declaration; a refused one leaves that standing. `InvalidArgument` (also no tokens),
-  /// `BadSequence`, `StepTooLarge`, `NeverFits`, `OutOfCapacity`. O(tokens + rows).
+  /// `BadSequence`, `StepTooLarge`, `NeverFits`, `OutOfCapacity`. O(tokens + sequences
+  /// + cells freed), where only cells that windows have passed make room at worst O(rows / 32 * sequences).
   Status declare_step(span<const std::uint32_t> seq_ids) const noexcept {
     return Status::from_raw(kvc_batch_declare_step(cache_, seq_ids.data(), detail::clamp(seq_ids.size())));
   }
-  /// Whether `n` more tokens of a sequence fit now, in steps of any size. `InvalidArgument` for 0. O(rows).
+  /// Whether `n` more tokens of a sequence fit now, in steps of any size. `InvalidArgument` for 0. O(groups),
+  /// where only cells that windows have passed make room at worst O(rows / 32 * sequences).
   Result<bool> can_admit(std::uint32_t seq, std::uint32_t n = 1) const noexcept {
     return detail::Access::ask<bool>(kvc_batch_can_admit, cache_, seq, n);
   }
@@ -79,17 +81,19 @@ class BatchControl {
   /// Moves the positions `from` to `to`, `to` excluded, of a sequence of cells by `delta`; the backend has to rotate
   /// their keys, see `CellPlanner::shifts`. `InvalidArgument` for `from` above `to`, `Shared` for cells that another
   /// sequence has too, `BadPosition` for a result below 0, beyond `max_context`, or on a position that is held;
-  /// `Unsupported` while a step's shifts are being carried out; `WrongKind`. O(rows).
+  /// `Unsupported` while a step's shifts are being carried out;
+  /// `Evicted` where the next token would miss what a window has dropped; `WrongKind`. O(rows).
   Status seq_shift(std::uint32_t seq, std::uint32_t from, std::uint32_t to, std::int32_t delta) const noexcept {
     return Status::from_raw(kvc_batch_seq_shift(cache_, seq, from, to, delta));
   }
   /// Drops the positions of a sequence from `new_len` on. `CannotGrow` beyond its next position, `Evicted` when a
-  /// window has dropped what is then needed. O(rows).
+  /// window has dropped what is then needed. It also cancels a step: rewind each of its sequences to its old next position.
+  /// O(rows).
   Status rewind(std::uint32_t seq, std::uint32_t new_len) const noexcept {
     return Status::from_raw(kvc_batch_rewind(cache_, seq, new_len));
   }
 
-  /// Tokens that a sequence holds. O(rows).
+  /// Tokens that a sequence holds. O(groups).
   Result<std::uint32_t> seq_len(std::uint32_t seq) const noexcept {
     return detail::Access::ask<std::uint32_t>(kvc_batch_seq_len, cache_, seq);
   }
@@ -97,11 +101,11 @@ class BatchControl {
   Result<std::uint32_t> next_pos(std::uint32_t seq) const noexcept {
     return detail::Access::ask<std::uint32_t>(kvc_batch_next_pos, cache_, seq);
   }
-  /// The lowest position that a sequence holds; `kUnbounded` when it is empty. O(rows).
+  /// The lowest position that a sequence holds; `kUnbounded` when it is empty. O(groups).
   Result<std::uint32_t> first_pos(std::uint32_t seq) const noexcept {
     return detail::Access::ask<std::uint32_t>(kvc_batch_first_pos, cache_, seq);
   }
-  /// Rows that no sequence holds. O(rows).
+  /// Rows that no sequence holds. O(groups).
   Result<std::uint32_t> free_rows() const noexcept {
     return detail::Access::ask<std::uint32_t>(kvc_batch_free_rows, cache_);
   }

@@ -99,18 +99,22 @@ class CellPlanner {
     return count;
   }
   /// Lists the pending shifts of a layer's pool, and answers the part of `out` that it wrote: carry them out on every
-  /// layer before the writes of the next step, then call `shifts_done`. From a declared step's list on, `seq_shift` and
-  /// `defrag` answer `Unsupported` until then; a forward that failed in between requires `clear`. `BadLayer`,
+  /// layer with rows of its own before anything reads them, then call `shifts_done`. A step that is declared over pending
+  /// shifts freezes them: from the first list with any on, `seq_shift` and `defrag` answer `Unsupported` until then. A
+  /// forward that failed in between lists and rotates the other layers later, or requires `clear`. Where verbs may come
+  /// from another thread meanwhile: list, place the step, then rotate, and with `NoStep` rotate nothing. `BadLayer`,
   /// `BufferTooSmall`. O(rows).
   Result<span<Shift>> shifts(std::uint32_t layer, span<Shift> out) const noexcept {
     return listed(kvc_cells_shifts, layer, out);
   }
-  /// The pending shifts were carried out on every layer. O(rows).
+  /// The pending shifts were carried out on every layer: forgets them, but for those of a pool that changed since it was
+  /// listed. O(rows).
   Status shifts_done() const noexcept { return Status::from_raw(kvc_cells_shifts_done(cache_)); }
 
   /// Moves tokens from the highest rows of a layer's pool to the lowest free ones, in at most as many moves as `out`
   /// holds, and answers those: carry them out in this order, for every layer of the pool, before the next step. None:
-  /// the pool is compact. `BadLayer`, `Unsupported` while a step's shifts are being carried out. A verb. O(rows).
+  /// the pool is compact. `BadLayer`, `Unsupported` while a step's shifts are being carried out. A verb.
+  /// O(rows moved * sequences).
   Result<span<Move>> defrag(std::uint32_t layer, span<Move> out) const noexcept {
     return listed(kvc_cells_defrag, layer, out);
   }

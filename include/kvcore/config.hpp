@@ -56,8 +56,10 @@ struct Config {
   std::uint32_t n_layers = 0;            ///< Layers of the model; 0: as many as `layers` has.
   Layer layer = Layer::flat();           ///< All layers, if `layers` is empty.
   span<const Layer> layers{};            ///< Empty, one for all layers, or one each; borrowed.
-  std::uint32_t max_write = 0;           ///< Most tokens of a step; 0: each ring's window, no bound for flat layers.
-  std::uint32_t rollback = 0;            ///< Extra ring rows: rejected tokens that can be taken back.
+  std::uint32_t max_write = 0;           ///< Most tokens of a step; 0: each ring's window, no bound for flat layers; of a cell
+                                          ///< cache all sequences together, 0: as many as it has cells.
+  std::uint32_t rollback = 0;            ///< Extra ring rows: rejected tokens that can be taken back; of a cell cache,
+                                          ///< positions that it keeps behind a window for that.
   std::uint32_t max_context = 0;         ///< Positions that a sequence may reach; 0: no bound of its own.
   std::uint32_t initial_capacity = 512;  ///< Rows that a growing pool starts with.
   std::int32_t kv_dtype = 0;             ///< Element type of the tensors, opaque here.

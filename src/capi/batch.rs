@@ -7,7 +7,10 @@ use crate::shared::batch::Call;
 /// Declares the next step, before any compute: the sequence of each of its `n_tokens` tokens. All of it is admitted or
 /// nothing. A successful declaration replaces an earlier one, and cells that every window has passed, and no rewind
 /// within `rollback` can need, are free (event `KVC_EVENT_EVICTED`); a refused one leaves everything as it is. A verb that
-/// succeeds ends the step. The ids are read during the call only.
+/// succeeds ends the step, even one that changes nothing. Verbs are the calls that change what sequences hold or where:
+/// new, clone, remove, release, keep, shift, rewind, clear and defrag. So while a forward runs the application makes none:
+/// placing and masks answer `KVC_ERR_NO_STEP` from then on, and the tokens that were placed count until they are rewound.
+/// The ids are read during the call only.
 /// `KVC_ERR_INVALID_ARGUMENT` (also 0 tokens), `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`,
 /// `KVC_ERR_BAD_SEQUENCE`, `KVC_ERR_STEP_TOO_LARGE` above `max_write`, `KVC_ERR_NEVER_FITS`, `KVC_ERR_OUT_OF_CAPACITY`,
 /// `KVC_ERR_BUSY`. Any thread. O(tokens + sequences + cells freed), where only cells that windows have passed make room
@@ -80,9 +83,10 @@ pub unsafe extern "C" fn kvc_batch_seq_clone(
 }
 
 /// Takes positions `from .. to` out of a sequence (cells only); its id stays, and so do the others' shares of the
-/// cells. None in the range is fine. `KVC_ERR_INVALID_ARGUMENT` (also `from` above `to`), `KVC_ERR_STALE`,
-/// `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`, `KVC_ERR_BAD_SEQUENCE`, `KVC_ERR_EVICTED` for a tail whose removal would
-/// need what a window has dropped, `KVC_ERR_BUSY`. A verb. Any thread. O(rows), with the lock held.
+/// cells. None in the range is fine. Without anything left the sequence begins at 0 again.
+/// `KVC_ERR_INVALID_ARGUMENT` (also `from` above `to`), `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`,
+/// `KVC_ERR_BAD_SEQUENCE`, `KVC_ERR_EVICTED` where something is left and the next token would need what a window has
+/// dropped, `KVC_ERR_BUSY`. A verb. Any thread. O(rows), with the lock held.
 ///
 /// # Safety
 /// The cache is NULL or valid.
@@ -123,8 +127,10 @@ pub unsafe extern "C" fn kvc_batch_seq_keep(cache: *mut kvc_cache_t, seq: u32) -
 /// before the next step: see `kvc_cells_shifts`. None in the range, or `delta` 0, is fine. `KVC_ERR_INVALID_ARGUMENT`
 /// (also `from` above `to`), `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`, `KVC_ERR_BAD_SEQUENCE`,
 /// `KVC_ERR_SHARED` when another sequence owns one of the cells too, `KVC_ERR_BAD_POSITION` when one would end below 0,
-/// beyond `max_context` or on a position that the sequence holds, `KVC_ERR_UNSUPPORTED` while a step's shifts are being
-/// applied (until `kvc_cells_shifts_done`), `KVC_ERR_BUSY`. A verb. Any thread. O(rows), with the lock held.
+/// beyond `max_context` or on a position that the sequence holds, or when what is pending for a row would leave 32 bits,
+/// `KVC_ERR_EVICTED` where the next token would then miss what a window has dropped (let a window's worth of positions
+/// move down together), `KVC_ERR_UNSUPPORTED` while a step's shifts are being applied (until `kvc_cells_shifts_done`),
+/// `KVC_ERR_BUSY`. A verb. Any thread. O(rows), with the lock held.
 ///
 /// # Safety
 /// The cache is NULL or valid.
@@ -142,7 +148,7 @@ pub unsafe extern "C" fn kvc_batch_seq_shift(
 
 /// Drops the positions of a sequence from `new_len` on. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`,
 /// `KVC_ERR_WRONG_KIND`, `KVC_ERR_BAD_SEQUENCE`, `KVC_ERR_EVICTED` when a window has dropped what the next token would
-/// need (never for 0), `KVC_ERR_CANNOT_GROW` above the next position, `KVC_ERR_BUSY`. A verb; it also cancels a step:
+/// need (never for 0; below the highest position that was dropped all count as dropped), `KVC_ERR_CANNOT_GROW` above the next position, `KVC_ERR_BUSY`. A verb; it also cancels a step:
 /// rewind each of its sequences to its old next position. Any thread. O(rows), with the lock held.
 ///
 /// # Safety
@@ -169,7 +175,7 @@ pub unsafe extern "C" fn kvc_batch_seq_len(
     unsafe { put(out, || ask(cache, Call::SeqLen { seq })) }
 }
 
-/// The position that a sequence goes on from: its highest one + 1, or 0. Eviction does not lower it. Statuses of
+/// The position that a sequence goes on from: its highest one + 1, or 0. What a window dropped counts. Statuses of
 /// `kvc_batch_seq_len`. Any thread. O(groups).
 ///
 /// # Safety

@@ -13,8 +13,9 @@ use crate::shared::cells;
 use crate::shared::storage::batch::cells_size;
 
 /// Bytes of storage that a cell cache of this config wants. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_INVALID_CONFIG` (as
-/// `kvc_config_check`, and: `capacity` is `KVC_UNBOUNDED`; `max_seqs` is not 1 to `KVC_MAX_SEQS`). Any thread.
-/// O(layers).
+/// `kvc_config_check`, and: `capacity` is `KVC_UNBOUNDED`; `max_seqs` is not 1 to `KVC_MAX_SEQS`; window and `rollback`
+/// are over 32 bits together; no memory is that large). With `S` sequences a cell takes about 10 + `S` / 8 bytes (4 more
+/// where windows evict), in each pool; a token of the largest step 8 and 4 a pool. Any thread. O(layers).
 ///
 /// # Safety
 /// Pointers are NULL or valid.
@@ -51,11 +52,13 @@ pub unsafe extern "C" fn kvc_cells_init(
 
 /// Places the declared step: token `i` at position `positions[i]` of its sequence goes to row `cells[i]` of the layer's
 /// pool. The first call places for all layers; every further one, of the same or another layer, with the same positions
-/// gets the same placement. From then on the tokens count. Positions rise in each sequence; gaps are legal. Both arrays
-/// have `n` elements and must not overlap; they are used during the call only.
+/// gets the same placement. From then on the tokens count. Positions rise in each sequence; gaps are legal. The pool of a
+/// layer is the only one, or with `KVC_SPLIT_POOLS` that of its group (`kvc_cache_layer`); a layer that shares rows uses
+/// its donor's. With mask `KVC_MASK_NONE` or `KVC_MASK_CAUSAL` no mask need be asked for. Both arrays have `n` elements
+/// and must not overlap; they are used during the call only.
 /// `KVC_ERR_INVALID_ARGUMENT` (also 0 tokens, and arrays that overlap), `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`,
 /// `KVC_ERR_WRONG_KIND`, `KVC_ERR_BAD_LAYER`, `KVC_ERR_NO_STEP` (nothing declared, another number of tokens, or other
-/// positions than those placed), `KVC_ERR_BAD_POSITION` below a sequence's next position,
+/// positions than those placed), `KVC_ERR_BAD_POSITION` below a sequence's next position and for 2^32 - 1,
 /// `KVC_ERR_OUT_OF_CAPACITY` from `max_context` on, `KVC_ERR_BUSY`. Any thread. O(tokens * log(rows)), with the lock held.
 ///
 /// # Safety
@@ -129,10 +132,13 @@ pub unsafe extern "C" fn kvc_cells_mask_bits(
 }
 
 /// Lists the pending shifts of a layer's pool, runs of rows in ascending order: rotate the keys in them by `delta`
-/// positions, on every layer, before the writes of the next step; then call `kvc_cells_shifts_done`. Once a declared
-/// step's list was read, shifts and defragmentation are refused until then; a forward that failed while it applied
-/// them requires `kvc_clear`. `*n`: how many there are. `out` may be NULL with `cap` 0. `KVC_ERR_INVALID_ARGUMENT`,
-/// `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`, `KVC_ERR_BAD_LAYER`, `KVC_ERR_BUFFER_TOO_SMALL` for `cap`
+/// positions, in every layer with rows of its own, before anything reads them; then call `kvc_cells_shifts_done`. A step
+/// that is declared over pending shifts freezes them: from the first time that a list with any is read, shift and
+/// defragmentation are refused until they are done, and every layer reads the same. A forward that failed in between
+/// lists and rotates the other layers later, or requires `kvc_clear`. Where verbs may come from another thread meanwhile,
+/// list, place the step, then rotate: if placing answers `KVC_ERR_NO_STEP`, rotate nothing. `*n`: how many there are. `out`
+/// may be NULL with `cap` 0. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`,
+/// `KVC_ERR_BAD_LAYER`, `KVC_ERR_BUFFER_TOO_SMALL` for `cap`
 /// below the number, which `*n` then tells, `KVC_ERR_BUSY`. Any thread. O(rows), with the lock held.
 ///
 /// # Safety
@@ -154,8 +160,8 @@ pub unsafe extern "C" fn kvc_cells_shifts(
     unsafe { put_count(n, list) }
 }
 
-/// The pending shifts were applied on every layer: forgets them. None pending is fine. `KVC_ERR_INVALID_ARGUMENT`,
-/// `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`, `KVC_ERR_BUSY`. Any thread. O(rows), with the lock held.
+/// The pending shifts were applied on every layer: forgets them, but for those of a pool that changed since it was listed.
+/// None pending is fine. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`, `KVC_ERR_BUSY`. Any thread. O(rows), with the lock held.
 ///
 /// # Safety
 /// The cache is NULL or valid.
@@ -166,7 +172,8 @@ pub unsafe extern "C" fn kvc_cells_shifts_done(cache: *mut kvc_cache_t) -> kvc_s
 }
 
 /// Moves tokens from the highest rows of a layer's pool into the lowest free ones, at most `cap` moves at a time, and
-/// lists the moves: carry them out in the given order, for every layer of the pool, before the next step. Source and
+/// lists the moves: carry them out in the given order, for every layer of the pool with rows of its own, before the next
+/// step. Source and
 /// target of a move never overlap. `*n` 0: there was nothing to move, the pool is compact (or `cap` is 0, when `out` may
 /// be NULL). `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`, `KVC_ERR_BAD_LAYER`,
 /// `KVC_ERR_UNSUPPORTED` while a step's shifts are being applied, `KVC_ERR_BUSY`. A verb. Any thread. O(rows *

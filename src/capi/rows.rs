@@ -51,7 +51,7 @@ pub unsafe extern "C" fn kvc_rows_init(
 /// Places the declared step and plans it for a layer: one span for each run of tokens of the same sequence, in the
 /// order of the tokens. Rows of a span's plan are those of that sequence's own pool of the layer. The first call counts
 /// for all layers; every further one with the same positions gets the plans of its own layer. There is no commit. Rows
-/// that the step writes over are given up now (event `KVC_EVENT_EVICTED`).
+/// that the step writes over are given up now (event `KVC_EVENT_EVICTED`). All spans may be written before any is read.
 /// `*n_spans`: how many there are. `positions` has `n` elements; the arrays must not overlap and are used during the
 /// call only; `out` may be NULL with `cap` 0. `KVC_ERR_INVALID_ARGUMENT` (also 0 tokens, and arrays that overlap),
 /// `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`, `KVC_ERR_WRONG_KIND`, `KVC_ERR_BAD_LAYER`, `KVC_ERR_NO_STEP` (nothing declared,
@@ -85,7 +85,8 @@ pub unsafe extern "C" fn kvc_rows_place_step(
 }
 
 /// Lists the rows of a sequence's own pool of a layer that hold what its next token can see, at most 3 runs, oldest
-/// first. After `kvc_batch_seq_clone` this is what to copy to the clone: each row to the row of the same index.
+/// first. After `kvc_batch_seq_clone`, and before the source's next step, this is what to copy to the clone: each row to the
+/// row of the same index.
 /// `*n`: how many runs. `out` may be NULL with `cap` 0. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_STALE`, `KVC_ERR_CORRUPT`,
 /// `KVC_ERR_WRONG_KIND` (also for an external cache), `KVC_ERR_BAD_LAYER`, `KVC_ERR_BAD_SEQUENCE`,
 /// `KVC_ERR_BUFFER_TOO_SMALL` for `cap` below the number, which `*n` then tells, `KVC_ERR_BUSY`. Any thread. O(1).

@@ -90,11 +90,11 @@ pub unsafe extern "C" fn kvc_tree_moves(
         }
         // SAFETY: by contract; what is written is apart.
         let (parents, rows, out) = unsafe { (tree_at(parents, n)?, input(rows, n)?, output(out, cap)?) };
-        *n_moves = tree::n_moves(rows, parents, leaf)? as u32;
-        let (_, tokens) = tree::moves(rows, parents, leaf, out)?;
+        let mut count = 0;
+        let tokens = tree::list_moves(rows, parents, leaf, out, &mut count);
+        *n_moves = count as u32;
         // SAFETY: by contract; aligned and not null as checked.
-        unsafe { accepted.write(tokens) };
-        Ok(())
+        tokens.map(|tokens| unsafe { accepted.write(tokens) })
     };
     // SAFETY: by contract.
     unsafe { put_count(n_moves, list) }

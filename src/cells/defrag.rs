@@ -1,10 +1,11 @@
 //! Compaction: the highest rows move into the lowest holes, a few at a time.
 
 use super::CellInner;
-use super::pool::Pool;
+use super::pool::{Edit, Known, View};
 use crate::batch::Move;
-use crate::bitset::{bit, get, put};
+use crate::bitset::bit;
 use crate::error::Error;
+use crate::limits::UNBOUNDED;
 
 impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
     /// Moves rows of a layer's pool together, at most `out.len()` runs of them, and answers how many; 0 when the pool is compact. The cache
@@ -35,66 +36,70 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
         if self.shifting {
             return Err(Error::Unsupported);
         }
-        let (pools, _, words) = self.parts();
-        let pool = pools.get_mut(index).ok_or(Error::BadLayer)?;
+        let pool = self.pools.get_mut(index).ok_or(Error::BadLayer)?;
+        let mut pool = pool.edit(self.words.as_mut());
         let mut n = 0;
         for out in out {
-            let Some(rows) = pool.next_move(words) else { break };
+            let Some(rows) = pool.read().next_move() else { break };
             for row in 0..rows.len {
-                pool.move_cell(words, rows.from + row, rows.to + row);
+                pool.move_cell(rows.from + row, rows.to + row);
             }
             *out = rows;
             n += 1;
         }
         // Rows behind a hole that was filled may follow on.
-        pool.review_order(words, pool.cells());
+        pool.review_order(UNBOUNDED);
+        if n > 0 {
+            pool.pool.outdate();
+        }
         self.end_step();
         Ok(n)
     }
 }
 
-impl Pool {
+impl View<'_> {
     /// The highest run of rows, as long as the lowest hole takes it.
-    fn next_move(&self, words: &[u32]) -> Option<Move> {
-        let (used, free) = (self.shape.used(), self.shape.free());
-        let (hole, top) = (free.first(words)?, used.last(words)?);
+    fn next_move(&self) -> Option<Move> {
+        let (used, free) = (self.pool.shape.used(), self.pool.shape.free());
+        let (at, top) = (self.free_word()?, self.sets.last(used)?);
+        let hole = at as u32 * 32 + self.sets.word(free, at).trailing_zeros();
         if hole > top {
             return None;
         }
         let mut len = 1;
-        while hole + len < top - len && free.contains(words, hole + len) && used.contains(words, top - len) {
+        while hole + len < top - len
+            && self.sets.contains(free, hole + len)
+            && self.sets.contains(used, top - len)
+        {
             len += 1;
         }
         Some(Move { from: top - len + 1, to: hole, len })
     }
+}
 
+impl Edit<'_> {
     /// Everything about a used cell goes to a free one.
-    fn move_cell(&mut self, words: &mut [u32], from: u32, to: u32) {
-        let shape = self.shape;
-        let position = self.position(words, from);
-        put(words, shape.position(to), position);
-        self.occupy(words, to as usize / 32, bit(to), position, position);
-        if shape.chained {
-            put(words, shape.successor(to), get(words, shape.successor(from)));
+    #[inline(never)]
+    fn move_cell(&mut self, from: u32, to: u32) {
+        let position = self.read().position(from);
+        self.sets.put(self.pool.shape.position(to), position);
+        self.occupy(to as usize / 32, bit(to), 1, position, position);
+        if self.pool.shape.chained {
+            let successor = self.sets.get(self.pool.shape.successor(from));
+            self.sets.put(self.pool.shape.successor(to), successor);
         }
-        self.move_delta(words, from, to);
-        for seq in 0..shape.max_seqs {
-            if shape.owned_by(seq).contains(words, from) {
-                self.share(words, seq, to as usize / 32, bit(to));
-                self.release(words, seq, from as usize / 32, bit(from));
-                self.follow(words, seq, from, to);
+        self.move_delta(from, to);
+        for seq in 0..self.pool.shape.max_seqs {
+            if self.read().owns(seq, from) {
+                self.share(seq, to as usize / 32, bit(to), 1);
+                self.release(seq, from as usize / 32, bit(from));
+                // What is known about the sequence names the cell where it is now.
+                for what in [Known::LowCell, Known::Tail] {
+                    if self.read().known(seq, what) == from {
+                        self.note(seq, what, to);
+                    }
+                }
             }
         }
-    }
-
-    /// What is known about a sequence names the cell where it is now.
-    fn follow(&self, words: &mut [u32], seq: u32, from: u32, to: u32) {
-        let mut held = self.held(words, seq);
-        for cell in [&mut held.low_cell, &mut held.tail] {
-            if *cell == from {
-                *cell = to;
-            }
-        }
-        self.put_held(words, seq, held);
     }
 }

@@ -4,15 +4,16 @@
 //! position < window`) or among its sinks.
 
 use super::CellInner;
-use super::pool::Pool;
+use super::pool::{Pool, View};
 use crate::bitset::{bit, get, members};
 use crate::error::Error;
 use crate::layer::Layer;
 
-/// A row of the mask: a sequence and what of it is seen.
+/// A row of the mask: whose cells, and which of them are seen.
 #[derive(Clone, Copy)]
 struct Query {
-    seq: u32,
+    /// The cells of its sequence.
+    owned: usize,
     position: u32,
     /// Lowest position in the window.
     from: u32,
@@ -24,23 +25,29 @@ impl Query {
         position <= self.position && (position >= self.from || position < self.sinks)
     }
 
-    /// The cells of leaf word `at` that are seen. O(1).
+    /// The cells of leaf word `at` that are seen; none behind the last one. O(1).
     #[inline]
-    fn word(&self, pool: &Pool, words: &[u32], at: usize) -> u32 {
-        let bits = pool.shape.owned_by(self.seq).word(words, at);
+    fn word(&self, pool: &View<'_>, at: usize) -> u32 {
+        let bits = if at < pool.pool.shape.leaf() { pool.sets.word(self.owned, at) } else { 0 };
         if bits == 0 {
             return 0;
         }
-        let (low, high) = pool.bounds(words, at);
+        let (low, high) = pool.bounds(at);
         if high <= self.position && low >= self.from {
             return bits;
         }
         if low > self.position || (high < self.from && low >= self.sinks) {
             return 0;
         }
-        let seen = |cell: &u32| self.sees(pool.position(words, *cell));
+        let seen = |cell: &u32| self.sees(pool.position(*cell));
         members(at, bits).filter(seen).fold(0, |seen, cell| seen | bit(cell))
     }
+}
+
+/// Where a mask goes.
+enum Out<'o> {
+    Bytes(&'o mut [u8]),
+    Bits(&'o mut [u32]),
 }
 
 impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
@@ -65,19 +72,7 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn mask_bytes(&self, layer: u32, out: &mut [u8], row_stride: usize) -> Result<(), Error> {
-        let (group, pool) = self.mask_of(layer)?;
-        let words = self.words.as_ref();
-        let rows = self.mask_rows(pool, out, row_stride, row_stride)?;
-        for (token, row) in rows.enumerate() {
-            let query = self.query(&group, token);
-            for (at, columns) in row.chunks_mut(32).enumerate() {
-                let bits = if at < pool.shape.leaf() { query.word(pool, words, at) } else { 0 };
-                for (column, out) in columns.iter_mut().enumerate() {
-                    *out = (bits >> column & 1) as u8;
-                }
-            }
-        }
-        Ok(())
+        self.mask(layer, Out::Bytes(out), row_stride)
     }
 
     /// Writes the mask, 1 bit a column: column `j` is bit `j % 32` of word `j / 32` of its row of `row_words` words; bits beyond `read_len` are
@@ -101,44 +96,54 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn mask_bits(&self, layer: u32, out: &mut [u32], row_words: usize) -> Result<(), Error> {
-        let (group, pool) = self.mask_of(layer)?;
-        let words = self.words.as_ref();
-        let rows = self.mask_rows(pool, out, row_words, row_words.saturating_mul(32))?;
-        for (token, row) in rows.enumerate() {
-            let query = self.query(&group, token);
-            for (at, out) in row.iter_mut().enumerate() {
-                *out = if at < pool.shape.leaf() { query.word(pool, words, at) } else { 0 };
+        self.mask(layer, Out::Bits(out), row_words)
+    }
+
+    /// Checks the sizes before the first write.
+    #[inline(never)]
+    fn mask(&self, layer: u32, mut out: Out<'_>, stride: usize) -> Result<(), Error> {
+        let (_, group) = self.group_of(layer)?;
+        if !self.placed {
+            return Err(Error::NoStep);
+        }
+        let pool = self.pool_of(group)?.view(self.words.as_ref());
+        let (size, columns) = match &out {
+            Out::Bytes(out) => (out.len(), stride),
+            Out::Bits(out) => (out.len(), stride.saturating_mul(32)),
+        };
+        let needed = stride.checked_mul(self.n_tokens as usize);
+        if stride == 0 || columns < pool.used_end() as usize || needed.is_none_or(|needed| needed > size) {
+            return Err(Error::BufferTooSmall);
+        }
+        for token in 0..self.n_tokens as usize {
+            let query = self.query(&group.layer, pool.pool, token);
+            let row = token * stride..token * stride + stride;
+            match &mut out {
+                Out::Bytes(out) => {
+                    let row = out.get_mut(row).unwrap_or_default();
+                    for (at, columns) in row.chunks_mut(32).enumerate() {
+                        let bits = query.word(&pool, at);
+                        for (column, out) in columns.iter_mut().enumerate() {
+                            *out = (bits >> column & 1) as u8;
+                        }
+                    }
+                }
+                Out::Bits(out) => {
+                    let row = out.get_mut(row).unwrap_or_default();
+                    for (at, out) in row.iter_mut().enumerate() {
+                        *out = query.word(&pool, at);
+                    }
+                }
             }
         }
         Ok(())
     }
 
-    fn mask_of(&self, layer: u32) -> Result<(Layer, &Pool), Error> {
-        let (_, group) = self.group_of(layer)?;
-        if self.placed { Ok((group.layer, self.pool_of(group)?)) } else { Err(Error::NoStep) }
-    }
-
-    /// Checks the sizes before the first write, then cuts `out` into the rows of the mask.
-    fn mask_rows<'o, T>(
-        &self,
-        pool: &Pool,
-        out: &'o mut [T],
-        stride: usize,
-        width: usize,
-    ) -> Result<core::slice::ChunksExactMut<'o, T>, Error> {
-        let columns = pool.used_end(self.words.as_ref()) as usize;
-        let size = stride.checked_mul(self.n_tokens as usize);
-        let out = size.and_then(|size| out.get_mut(..size)).filter(|_| width >= columns && stride > 0);
-        out.map(|out| out.chunks_exact_mut(stride)).ok_or(Error::BufferTooSmall)
-    }
-
-    fn query(&self, layer: &Layer, token: usize) -> Query {
+    fn query(&self, layer: &Layer, pool: &Pool, token: usize) -> Query {
         let (words, common) = (self.words.as_ref(), self.common());
         let position = get(words, common.token_position(token));
-        let from = match layer.window {
-            0 => 0,
-            window => (position + 1).saturating_sub(window),
-        };
-        Query { seq: get(words, common.token_seq(token)), position, from, sinks: layer.sinks }
+        let from = if layer.window == 0 { 0 } else { (position + 1).saturating_sub(layer.window) };
+        let owned = pool.shape.owned_by(get(words, common.token_seq(token)));
+        Query { owned, position, from, sinks: layer.sinks }
     }
 }

@@ -1,7 +1,8 @@
 //! Sequences: made, cloned, cut, let go; and what they hold.
 
 use super::CellInner;
-use super::pool::{Held, Pool};
+use super::pool::{Edit, Known, Pool, View};
+use crate::bitset::{bit, put};
 use crate::error::Error;
 use crate::limits::UNBOUNDED;
 
@@ -23,15 +24,29 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
     /// ```
     pub fn seq_new(&mut self) -> Result<u32, Error> {
         let seq = self.free_id()?;
-        self.live |= 1 << seq;
-        self.set_next(seq, 0);
-        self.end_step();
+        self.begin(seq, 0);
         Ok(seq)
     }
 
     fn free_id(&self) -> Result<u32, Error> {
-        let seq = (!self.live).trailing_zeros();
+        let [low, high] = self.live.map(u32::trailing_ones);
+        let seq = if low < u32::BITS { low } else { low + high };
         if seq < self.max_seqs { Ok(seq) } else { Err(Error::TableFull) }
+    }
+
+    /// An id is in use, and its sequence goes on at `next`.
+    fn begin(&mut self, seq: u32, next: u32) {
+        if let Some(live) = self.live.get_mut(seq as usize / 32) {
+            *live |= bit(seq);
+        }
+        self.go_on(seq, next);
+    }
+
+    /// A verb is done, after which a sequence goes on at `next`.
+    pub(super) fn go_on(&mut self, seq: u32, next: u32) {
+        let at = self.common().next(seq);
+        put(self.words.as_mut(), at, next);
+        self.end_step();
     }
 
     /// A new sequence that shares the cells of `src` at positions below `upto` ([`UNBOUNDED`]: all); nothing is copied. O(words of the
@@ -62,25 +77,26 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
             return Err(Error::Evicted);
         }
         let seq = self.free_id()?;
-        let (pools, _, words) = self.parts();
-        for pool in pools {
-            pool.copy_owned(words, src, seq, if whole { UNBOUNDED } else { upto });
-            pool.copy_held(words, src, seq);
+        for pool in &mut self.pools {
+            let mut pool = pool.edit(self.words.as_mut());
+            pool.copy(src, seq, if whole { UNBOUNDED } else { upto });
             if !whole {
-                pool.recover(words, seq, upto);
-                pool.survey(words, seq);
+                pool.recover(seq, upto);
+                pool.survey(seq);
             }
         }
-        self.live |= 1 << seq;
-        let next = if whole { self.next_of(src) } else { self.behind(seq) };
-        self.set_next(seq, next);
-        self.end_step();
+        self.begin(seq, if whole { self.next_of(src) } else { self.behind(seq) });
         Ok(seq)
     }
 
     /// The position behind all that a sequence holds.
     pub(super) fn behind(&self, seq: u32) -> u32 {
-        self.pools.iter().map(|pool| pool.next_position(self.words.as_ref(), seq)).max().unwrap_or(0)
+        self.most(|view| view.next_position(seq))
+    }
+
+    /// Of what the pools know of a sequence the largest number.
+    fn most(&self, number: impl Fn(View<'_>) -> u32) -> u32 {
+        self.views().map(number).max().unwrap_or(0)
     }
 
     /// Lets go of a sequence's positions `from..to`; cells without another owner are free. The id stays in use. O(words of the sequence).
@@ -144,9 +160,8 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
         if !self.may_cut(seq, new_len) {
             return Err(Error::Evicted);
         }
-        let (pools, _, words) = self.parts();
-        for pool in pools {
-            pool.recover(words, seq, new_len);
+        for pool in &mut self.pools {
+            pool.edit(self.words.as_mut()).recover(seq, new_len);
         }
         self.cut(seq, new_len, UNBOUNDED);
         Ok(())
@@ -155,14 +170,12 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
     /// Lets go of positions, in every pool.
     #[inline(never)]
     fn cut(&mut self, seq: u32, from: u32, to: u32) {
-        let (pools, _, words) = self.parts();
-        for pool in pools {
-            pool.release_range(words, seq, from, to);
-            pool.survey(words, seq);
+        for pool in &mut self.pools {
+            let mut pool = pool.edit(self.words.as_mut());
+            pool.release_range(seq, &(from..to));
+            pool.survey(seq);
         }
-        let behind = self.behind(seq);
-        self.set_next(seq, behind);
-        self.end_step();
+        self.go_on(seq, self.behind(seq));
     }
 
     /// Lets go of all that a sequence holds, and of its id. O(words of the sequence).
@@ -183,21 +196,27 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
     /// ```
     pub fn seq_release(&mut self, seq: u32) -> Result<(), Error> {
         self.check_seq(seq)?;
-        self.let_go(1 << seq);
+        self.let_go(seq, false);
         Ok(())
     }
 
     /// Releases sequences, a bit each.
     #[inline(never)]
-    fn let_go(&mut self, seqs: u64) {
-        let (pools, common, words) = self.parts();
-        for seq in (0..common.max_seqs as u32).filter(|seq| seqs >> seq & 1 == 1) {
-            for pool in &mut *pools {
-                pool.release_range(words, seq, 0, UNBOUNDED);
-                pool.put_held(words, seq, Held::EMPTY);
+    fn let_go(&mut self, seq: u32, others: bool) {
+        let some = if others { 0..self.max_seqs } else { seq..seq + 1 };
+        for other in some {
+            if others && (other == seq || !self.is_live(other)) {
+                continue;
+            }
+            for pool in &mut self.pools {
+                let mut pool = pool.edit(self.words.as_mut());
+                pool.release_range(other, &(0..UNBOUNDED));
+                pool.forget(other);
+            }
+            if let Some(live) = self.live.get_mut(other as usize / 32) {
+                *live &= !bit(other);
             }
         }
-        self.live &= !seqs;
         self.end_step();
     }
 
@@ -219,7 +238,7 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
     /// ```
     pub fn seq_keep(&mut self, seq: u32) -> Result<(), Error> {
         self.check_seq(seq)?;
-        self.let_go(self.live & !(1 << seq));
+        self.let_go(seq, true);
         Ok(())
     }
 
@@ -241,7 +260,7 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
     #[inline(never)]
     pub fn seq_len(&self, seq: u32) -> Result<u32, Error> {
         self.check_seq(seq)?;
-        Ok(self.pools.iter().map(|pool| pool.held(self.words.as_ref(), seq).len).max().unwrap_or(0))
+        Ok(self.most(|view| view.known(seq, Known::Len)))
     }
 
     /// Highest position of a sequence + 1; 0 when it is empty. What a window dropped counts. O(1).
@@ -288,8 +307,8 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
     }
 
     fn first_of(&self, seq: u32) -> u32 {
-        let first = self.pools.iter().map(|pool| pool.held(self.words.as_ref(), seq).first);
-        first.min().unwrap_or(UNBOUNDED)
+        // The least number is the one whose complement is the most.
+        !self.most(|view| !view.known(seq, Known::First))
     }
 
     /// Free cells, of the pool that has fewest. Cells that a window has passed are free after the next [`Self::declare_step`]. O(pools).
@@ -354,29 +373,30 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
         if cell >= pool.cells() {
             return Err(Error::InvalidArgument);
         }
-        let words = self.words.as_ref();
-        let owns = |seq: &u32| pool.shape.owned_by(*seq).contains(words, cell);
+        let pool = pool.view(self.words.as_ref());
+        let owns = |seq: &u32| pool.owns(*seq, cell);
         let owners = (0..self.max_seqs).filter(owns).fold(0, |owners, seq| owners | 1 << seq);
-        Ok((if owners == 0 { UNBOUNDED } else { pool.position(words, cell) }, owners))
+        Ok((if owners == 0 { UNBOUNDED } else { pool.position(cell) }, owners))
     }
 }
 
-impl Pool {
-    /// A new sequence owns what another one owns at positions below `upto`.
+impl Edit<'_> {
+    /// A new sequence owns the cells of `src` at positions below `upto` as well. O(words of the sequence).
     #[inline(never)]
-    fn copy_owned(&mut self, words: &mut [u32], src: u32, seq: u32, upto: u32) {
-        let mut cursor = self.shape.owned_by(src).cursor();
-        while let Some((at, bits)) = cursor.next(words) {
-            let inside = self.within(words, at, bits, 0, upto);
-            if inside != 0 {
-                self.share(words, seq, at, inside);
+    fn copy(&mut self, src: u32, seq: u32, upto: u32) {
+        let mut begin = 0;
+        loop {
+            let (at, inside) = self.read().next_within(src, begin, &(0..upto));
+            if inside == 0 {
+                break;
             }
+            self.share(seq, at, inside, inside.count_ones());
+            begin = at + 1;
         }
-    }
-
-    /// What is known about a sequence, but for its length, is known about its clone.
-    fn copy_held(&self, words: &mut [u32], src: u32, seq: u32) {
-        let held = Held { len: self.held(words, seq).len, ..self.held(words, src) };
-        self.put_held(words, seq, held);
+        let (from, to) = (self.pool.shape.known(src), self.pool.shape.known(seq));
+        for what in Known::Len as usize + 1..Known::WORDS {
+            let value = self.sets.get(from + what);
+            self.sets.put(to + what, value);
+        }
     }
 }

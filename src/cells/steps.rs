@@ -1,11 +1,10 @@
 //! Steps: declared by the application, placed by the backend.
 
 use super::CellInner;
-use super::pool::Pool;
+use super::pool::View;
 use crate::batch::CellStep;
 use crate::bitset::{get, put};
 use crate::error::Error;
-use crate::layer::Layer;
 use crate::limits::UNBOUNDED;
 use crate::plan::{MASK_CAUSAL, MASK_EXPLICIT, MASK_NONE};
 
@@ -59,7 +58,9 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
             put(self.words.as_mut(), common.token_seq(token), seq);
         }
         (self.n_tokens, self.placed) = (n, false);
-        Ok(self.evict())
+        let evicted = self.evict();
+        self.freeze_shifts();
+        Ok(evicted)
     }
 
     /// Positions that a sequence may reach.
@@ -121,7 +122,7 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
         if positions.is_empty() {
             return Err(Error::InvalidArgument);
         }
-        let group = *self.group_of(layer)?.1;
+        let (group, _) = self.group_of(layer)?;
         if positions.len() != self.n_tokens as usize {
             return Err(Error::NoStep);
         }
@@ -132,11 +133,7 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
             self.check_positions(positions)?;
             self.place(positions);
         }
-        let pool = *self.pool_of(&group)?;
-        for (token, cell) in cells.iter_mut().enumerate() {
-            *cell = get(self.words.as_ref(), pool.shape.token(token));
-        }
-        Ok(self.describe(&group.layer, &pool, cells))
+        self.describe(group, cells)
     }
 
     /// Refuses other positions than those of the placed step.
@@ -172,20 +169,23 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
     }
 
     fn place(&mut self, positions: &[u32]) {
-        let (pools, common, words) = self.parts();
+        let common = self.common();
         let mut begin = 0;
         while begin < positions.len() {
             // Tokens of one sequence in a row.
-            let seq = get(words, common.token_seq(begin));
-            let same = |&token: &usize| get(words, common.token_seq(token)) == seq;
-            let end = begin + (begin..positions.len()).take_while(same).count();
+            let seq = get(self.words.as_ref(), common.token_seq(begin));
+            let mut end = begin + 1;
+            while end < positions.len() && get(self.words.as_ref(), common.token_seq(end)) == seq {
+                end += 1;
+            }
             let run = positions.get(begin..end).unwrap_or_default();
-            for pool in &mut *pools {
-                pool.place(words, seq, begin, run);
+            for pool in &mut self.pools {
+                pool.edit(self.words.as_mut()).place(seq, begin, run);
             }
             begin = end;
         }
         for (token, &position) in positions.iter().enumerate() {
+            let words = self.words.as_mut();
             let seq = get(words, common.token_seq(token));
             put(words, common.token_position(token), position);
             put(words, common.next(seq), position + 1);
@@ -193,33 +193,38 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
         self.placed = true;
     }
 
-    /// What a layer's backend has to know about the placed step.
-    fn describe(&self, layer: &Layer, pool: &Pool, cells: &[u32]) -> CellStep {
-        let read_len = pool.used_end(self.words.as_ref());
-        let start = cells.first().copied().unwrap_or(0);
-        let one_run = cells.iter().zip(start..).all(|(&cell, next)| cell == next);
-        let mask = match (self.is_run(layer, pool, read_len), cells.len()) {
+    /// What the backend of a group's layers has to know about the placed step, and its cells.
+    fn describe(&self, group: u32, cells: &mut [u32]) -> Result<CellStep, Error> {
+        let group = self.groups.get(group as usize).ok_or(Error::BadLayer)?;
+        let pool = self.pool_of(group)?.view(self.words.as_ref());
+        let first = pool.sets.get(pool.pool.shape.token(0));
+        let mut one_run = true;
+        for (token, out) in cells.iter_mut().enumerate() {
+            *out = pool.sets.get(pool.pool.shape.token(token));
+            one_run &= *out == first.wrapping_add(token as u32);
+        }
+        let read_len = pool.used_end();
+        let mask = match (self.is_run(group.layer.window, &pool, read_len), cells.len()) {
             (false, _) => MASK_EXPLICIT,
             (true, 1) => MASK_NONE,
             (true, _) => MASK_CAUSAL,
         };
-        CellStep {
+        Ok(CellStep {
             mask,
             n_tokens: self.n_tokens,
             read_len,
-            write_start: if one_run { start } else { UNBOUNDED },
-        }
+            write_start: if one_run { first } else { UNBOUNDED },
+        })
     }
 
     /// One sequence appends at the tail of rows that it owns alone and in order, and the last token sees them all.
-    fn is_run(&self, layer: &Layer, pool: &Pool, read_len: u32) -> bool {
+    fn is_run(&self, window: u32, pool: &View<'_>, read_len: u32) -> bool {
         let (words, common) = (self.words.as_ref(), self.common());
-        let seq = get(words, common.token_seq(0));
-        if !pool.is_run_of(words, seq, read_len) {
+        if !pool.is_run_of(get(words, common.token_seq(0)), read_len) {
             return false;
         }
         // The cells are all of one sequence: so are the tokens.
         let last = get(words, common.token_position(self.n_tokens as usize - 1));
-        layer.window == 0 || last - pool.position(words, 0) < layer.window
+        window == 0 || last - pool.position(0) < window
     }
 }

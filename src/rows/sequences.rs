@@ -1,10 +1,9 @@
 //! What an application does with sequences, and asks about them. Whatever changes one ends the step.
 
 use super::steps::plan_span;
-use super::{RowsInner, Sequence};
+use super::{Known, RowsInner};
 use crate::batch::Span;
 use crate::error::Error;
-use crate::layout::Layout;
 use crate::limits::UNBOUNDED;
 use crate::plan::{Run, SeqPlan};
 use crate::residency::Residency;
@@ -25,7 +24,7 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> RowsInner<W> {
     /// ```
     pub fn clear(&mut self) {
         for seq in 0..self.max_seqs {
-            self.store(seq, Sequence::default());
+            self.note(self.place_of(seq), Known::Reach, 0);
         }
         self.used = 0;
         self.end_step();
@@ -50,7 +49,7 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> RowsInner<W> {
     /// ```
     pub fn seq_new(&mut self) -> Result<u32, Error> {
         let seq = self.free_id()?;
-        self.begin(seq, 0, &|_, layout| Residency::new(&layout));
+        self.begin(seq, 0, None);
         Ok(seq)
     }
 
@@ -80,16 +79,16 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> RowsInner<W> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn seq_clone(&mut self, src: u32, upto: u32) -> Result<u32, Error> {
-        let Sequence { reach, length, .. } = self.sequence(src)?;
-        let length = length.min(upto);
-        if !self.allows(src, reach, length) {
+        let at = self.find(src)?;
+        let length = self.known(at, Known::Length).min(upto);
+        if !self.allows(at, length) {
             return Err(Error::Evicted);
         }
         if self.rows_of(length) > self.free_rows() {
             return Err(Error::OutOfCapacity);
         }
         let seq = self.free_id()?;
-        self.begin(seq, length, &|_, layout| Residency::from_lo(layout.first_seen(length)));
+        self.begin(seq, length, None);
         Ok(seq)
     }
 
@@ -110,9 +109,9 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> RowsInner<W> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn seq_release(&mut self, seq: u32) -> Result<(), Error> {
-        let sequence = self.sequence(seq)?;
-        self.used -= self.rows_of(sequence.length);
-        self.store(seq, Sequence::default());
+        let at = self.find(seq)?;
+        self.used -= self.rows_of(self.known(at, Known::Length));
+        self.note(at, Known::Reach, 0);
         self.end_step();
         Ok(())
     }
@@ -134,10 +133,11 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> RowsInner<W> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn seq_keep(&mut self, seq: u32) -> Result<(), Error> {
-        let sequence = self.sequence(seq)?;
+        let at = self.find(seq)?;
+        let reach = self.known(at, Known::Reach);
         self.clear();
-        self.store(seq, sequence);
-        self.used = self.rows_of(sequence.length);
+        self.note(at, Known::Reach, reach);
+        self.used = self.rows_of(self.known(at, Known::Length));
         Ok(())
     }
 
@@ -163,19 +163,16 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> RowsInner<W> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn rewind(&mut self, seq: u32, new_len: u32) -> Result<(), Error> {
-        let Sequence { reach, length, .. } = self.sequence(seq)?;
+        let at = self.find(seq)?;
+        let length = self.known(at, Known::Length);
         if new_len > length {
             return Err(Error::CannotGrow);
         }
-        if !self.allows(seq, reach, new_len) {
+        if !self.allows(at, new_len) {
             return Err(Error::Evicted);
         }
         self.used -= self.rows_of(length);
-        self.begin(seq, new_len, &|lo, layout| {
-            let mut residency = Residency::from_lo(lo);
-            residency.rewind(&layout, reach, new_len);
-            residency
-        });
+        self.begin(seq, new_len, Some(self.known(at, Known::Reach)));
         Ok(())
     }
 
@@ -195,7 +192,8 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> RowsInner<W> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn seq_len(&self, seq: u32) -> Result<u32, Error> {
-        self.sequence(seq).map(|sequence| sequence.length)
+        let at = self.find(seq)?;
+        Ok(self.known(at, Known::Length))
     }
 
     /// The position of a sequence's next token: its length. O(1).
@@ -238,12 +236,13 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> RowsInner<W> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn first_pos(&self, seq: u32) -> Result<u32, Error> {
-        let Sequence { reach, length, .. } = self.sequence(seq)?;
-        let first = self.residencies(seq).map(|(residency, layout)| {
+        let at = self.find(seq)?;
+        let (reach, mut first) = (self.known(at, Known::Reach), self.known(at, Known::Length));
+        for (group, layout) in self.model.layouts().enumerate() {
             let whole = layout.is_flat() || layout.sinks > 0;
-            if whole { 0 } else { residency.lo(&layout, reach) }
-        });
-        Ok(first.min().filter(|&first| first < length).unwrap_or(UNBOUNDED))
+            first = first.min(if whole { 0 } else { self.residency(at, group).lo(&layout, reach) });
+        }
+        Ok(if first < self.known(at, Known::Length) { first } else { UNBOUNDED })
     }
 
     /// Rows of the capacity that no sequence holds. O(1).
@@ -282,48 +281,67 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> RowsInner<W> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn held(&self, layer: u32, seq: u32, out: &mut [Run]) -> Result<usize, Error> {
-        let (group, layout) = self.model.layout_of(layer)?;
-        let position = self.sequence(seq)?.length;
-        // What the next token reads, but for its own row, which is the last of the last run.
-        let mut next = Span { seq, n_tokens: 1, plan: SeqPlan::EMPTY };
-        plan_span(layout, group, 0, position, &mut next);
-        let runs = next.plan.reads().iter().map(|run| Run { len: run.len.min(position - run.pos), ..*run });
-        let runs = runs.filter(|run| run.len > 0);
-        let n_runs = runs.clone().count();
-        let out = out.get_mut(..n_runs).ok_or(Error::BufferTooSmall)?;
-        for (slot, run) in out.iter_mut().zip(runs) {
-            *slot = run;
-        }
+        let mut n_runs = 0;
+        self.list_held(layer, seq, out, &mut n_runs)?;
         Ok(n_runs)
     }
 
-    fn free_id(&self) -> Result<u32, Error> {
-        (0..self.max_seqs).find(|&seq| self.sequence(seq).is_err()).ok_or(Error::TableFull)
+    /// The same; tells the number of runs beside `BufferTooSmall`, too.
+    pub(crate) fn list_held(
+        &self,
+        layer: u32,
+        seq: u32,
+        out: &mut [Run],
+        n_runs: &mut usize,
+    ) -> Result<(), Error> {
+        let (group, layout) = self.model.layout_of(layer)?;
+        let position = self.seq_len(seq)?;
+        // What the next token reads, but for its own row, which is the last of the last run.
+        let mut next = Span { seq, n_tokens: 1, plan: SeqPlan::EMPTY };
+        plan_span(layout, group, 0, position, &mut next);
+        let runs = next.plan.reads().iter();
+        *n_runs = runs.clone().filter(|run| run.pos < position).count();
+        let out = out.get_mut(..*n_runs).ok_or(Error::BufferTooSmall)?;
+        for (slot, run) in out.iter_mut().zip(runs) {
+            *slot = Run { len: run.len.min(position - run.pos), ..*run };
+        }
+        Ok(())
     }
 
-    /// A sequence goes on from `length`; `residency` makes each group's from the first resident position that it had.
-    fn begin(&mut self, seq: u32, length: u32, residency: &dyn Fn(u32, Layout) -> Residency) {
-        let (shape, mut reach) = (self.shape(), UNBOUNDED);
-        for group in 0..shape.n_groups {
+    fn free_id(&self) -> Result<u32, Error> {
+        (0..self.max_seqs).find(|&seq| self.find(seq).is_err()).ok_or(Error::TableFull)
+    }
+
+    /// A sequence is `length` long now: what it holds was there before, after steps up to `reach`, or is what its next token sees.
+    #[inline(never)]
+    fn begin(&mut self, seq: u32, length: u32, reach: Option<u32>) {
+        let (at, mut lossless) = (self.place_of(seq), UNBOUNDED);
+        for group in 0..self.model.n_groups() {
             let Some(layout) = self.model.layouts().nth(group) else { continue };
-            let residency = residency(shape.lo(self.words(), seq, group), layout);
-            shape.set_lo(self.words_mut(), seq, group, residency.lo);
-            reach = reach.min(residency.lossless_end(&layout));
+            let lo = match reach {
+                Some(reach) => self.residency(at, group).lo(&layout, reach).min(length.max(layout.sinks)),
+                None => layout.first_seen(length),
+            };
+            self.set_lo(at, group, lo);
+            lossless = lossless.min(Residency::from_lo(lo).lossless_end(&layout));
         }
         self.used += self.rows_of(length);
-        self.store(seq, Sequence { reach, length, ..Sequence::default() });
+        self.note(at, Known::Reach, lossless);
+        self.note(at, Known::Length, length);
+        self.note(at, Known::Seen, 0);
         self.end_step();
     }
 
-    /// Whether all that a token at `length` would see is in its rows, in every group.
-    fn allows(&self, seq: u32, reach: u32, length: u32) -> bool {
-        self.residencies(seq).all(|(residency, layout)| residency.allows(&layout, reach, length))
+    /// Whether what a token of a sequence at `length` sees is there in every group.
+    #[inline(never)]
+    fn allows(&self, at: usize, length: u32) -> bool {
+        let reach = self.known(at, Known::Reach);
+        let mut groups = self.model.layouts().enumerate();
+        groups.all(|(group, layout)| self.residency(at, group).allows(&layout, reach, length))
     }
 
-    fn residencies(&self, seq: u32) -> impl Iterator<Item = (Residency, Layout)> {
-        let (shape, words) = (self.shape(), self.words());
-        let lows = (0..shape.n_groups).map(move |group| shape.lo(words, seq, group));
-        lows.map(Residency::from_lo).zip(self.model.layouts())
+    fn residency(&self, at: usize, group: usize) -> Residency {
+        Residency::from_lo(self.lo(at, group))
     }
 
     fn end_step(&mut self) {

@@ -1,6 +1,6 @@
 //! Steps: declared by the application, placed and planned for each layer by the backend.
 
-use super::{RowsInner, Sequence};
+use super::{Known, RowsInner};
 use crate::batch::Span;
 use crate::error::Error;
 use crate::layout::{GroupStep, Layout};
@@ -31,16 +31,16 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> RowsInner<W> {
             return Err(Error::InvalidArgument);
         }
         for &seq in seq_ids {
-            self.sequence(seq)?;
+            self.find(seq)?;
         }
         let admitted = self.admit(seq_ids);
         for &seq in seq_ids {
-            let Ok(mut sequence) = self.sequence(seq) else { continue };
-            if admitted.is_ok() && sequence.seen > 0 {
-                sequence.step = sequence.seen;
+            let at = self.place_of(seq);
+            let seen = self.known(at, Known::Seen);
+            if admitted.is_ok() && seen > 0 {
+                self.note(at, Known::Step, seen);
             }
-            sequence.seen = 0;
-            self.store(seq, sequence);
+            self.note(at, Known::Seen, 0);
         }
         self.n_tokens = admitted?;
         self.placed = 0;
@@ -53,11 +53,11 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> RowsInner<W> {
     fn admit(&mut self, seq_ids: &[u32]) -> Result<u32, Error> {
         let (mut most, mut late, mut rows) = (0, false, 0_u32);
         for &seq in seq_ids {
-            let mut sequence = self.sequence(seq)?;
-            sequence.seen = sequence.seen.saturating_add(1);
-            self.store(seq, sequence);
-            let length = sequence.length.saturating_add(sequence.seen);
-            most = most.max(sequence.seen);
+            let at = self.place_of(seq);
+            let seen = self.known(at, Known::Seen).saturating_add(1);
+            self.note(at, Known::Seen, seen);
+            let length = self.known(at, Known::Length).saturating_add(seen);
+            most = most.max(seen);
             late |= length > self.bound;
             rows = rows.saturating_add(u32::from(length <= self.most_rows));
         }
@@ -75,10 +75,10 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> RowsInner<W> {
     }
 
     fn keep_tokens(&mut self, seq_ids: &[u32]) {
-        let (shape, mut before) = (self.shape(), None);
+        let mut before = None;
         self.n_spans = 0;
         for (token, &seq) in (0..).zip(seq_ids) {
-            shape.set_token(self.words_mut(), token, seq);
+            self.set_token(token, seq);
             self.n_spans += u32::from(before != Some(seq));
             before = Some(seq);
         }
@@ -104,7 +104,7 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> RowsInner<W> {
         if n == 0 {
             return Err(Error::InvalidArgument);
         }
-        let length = self.sequence(seq)?.length;
+        let length = self.seq_len(seq)?;
         let end = length.saturating_add(n);
         Ok(end <= self.bound && self.rows_of(end) - self.rows_of(length) <= self.free_rows())
     }
@@ -190,53 +190,44 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> RowsInner<W> {
 
     /// Whether the tokens of the step have these positions, or are to have them.
     fn is_at(&mut self, positions: &[u32]) -> bool {
-        let (mut all, mut positions) = (true, positions.iter().copied());
-        let placed = self.placed != 0;
-        self.each_run(&mut |sequence, n_tokens| {
-            let before = if placed { sequence.step } else { 0 };
-            let first = sequence.length - before + sequence.seen;
-            all &= positions.by_ref().take(n_tokens as usize).eq(first..first + n_tokens);
-            sequence.seen += n_tokens;
-        });
-        self.each_run(&mut |sequence, _| sequence.seen = 0);
+        let mut all = true;
+        for (token, &position) in (0..).zip(positions) {
+            let at = self.place_of(self.token(token));
+            let before = if self.placed == 0 { 0 } else { self.known(at, Known::Step) };
+            let seen = self.known(at, Known::Seen);
+            all &= position == self.known(at, Known::Length) - before + seen;
+            self.note(at, Known::Seen, seen + 1);
+        }
+        for token in 0..self.n_tokens {
+            self.note(self.place_of(self.token(token)), Known::Seen, 0);
+        }
         all
     }
 
     /// The tokens of the step count from now on; tells whether a window dropped positions.
     fn take_rows(&mut self) -> bool {
-        let (most_rows, mut rows, mut evicted) = (self.most_rows, 0, false);
-        self.each_run(&mut |sequence, n_tokens| {
-            let end = sequence.length + n_tokens;
-            rows += end.min(most_rows) - sequence.length.min(most_rows);
-            evicted |= end > sequence.reach;
-            sequence.length = end;
-            sequence.reach = sequence.reach.max(end);
-        });
-        self.used += rows;
+        let mut evicted = false;
+        for token in 0..self.n_tokens {
+            let at = self.place_of(self.token(token));
+            let (length, reach) = (self.known(at, Known::Length), self.known(at, Known::Reach));
+            self.used += u32::from(length < self.most_rows);
+            self.note(at, Known::Length, length + 1);
+            if length >= reach {
+                evicted = true;
+                self.note(at, Known::Reach, length + 1);
+            }
+        }
         self.placed = 1;
         evicted
     }
 
-    /// Calls `f` with each run of tokens of one sequence in the step: the sequence, and how many tokens.
-    fn each_run(&mut self, f: &mut dyn FnMut(&mut Sequence, u32)) {
-        let mut token = 0;
-        while token < self.n_tokens {
-            let (seq, n_tokens) = self.run_at(token);
-            // Whoever ends a sequence ends the step: it is there.
-            if let Ok(mut sequence) = self.sequence(seq) {
-                f(&mut sequence, n_tokens);
-                self.store(seq, sequence);
-            }
-            token += n_tokens;
-        }
-    }
-
     /// The run that begins with a token of the step: whose tokens, and how many.
     fn run_at(&self, token: u32) -> (u32, u32) {
-        let (shape, words) = (self.shape(), self.words());
-        let seq = shape.token(words, token);
-        let others = (token + 1..self.n_tokens).take_while(|&other| shape.token(words, other) == seq);
-        (seq, others.count() as u32 + 1)
+        let (seq, mut end) = (self.token(token), token + 1);
+        while end < self.n_tokens && self.token(end) == seq {
+            end += 1;
+        }
+        (seq, end - token)
     }
 }
 

@@ -3,6 +3,7 @@
 //! In this order: the layer table (two layers a word); a few words for each sequence; the sequence of each token of the
 //! declared step (two tokens a word).
 
+use super::RowsInner;
 use crate::bitset::{get, put};
 use crate::sequence::LayerTable;
 
@@ -28,21 +29,22 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> LayerTable for Words<W> {
     }
 }
 
-/// What is kept of a sequence, beside the first resident position in each layer group.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sequence {
+/// What is kept of a sequence, a word each, beside the first resident position in each layer group.
+#[derive(Clone, Copy)]
+pub(super) enum Known {
     /// How far steps went, at least to where a step loses nothing in any group: 1 or more; 0 for an id that is not in
     /// use.
-    pub(super) reach: u32,
-    pub(super) length: u32,
+    Reach,
+    Length,
     /// Tokens that it has in the declared step; of no meaning where it has none there.
-    pub(super) step: u32,
+    Step,
     /// Tokens that a pass over the step has seen so far; 0 between calls.
-    pub(super) seen: u32,
+    Seen,
 }
 
-/// Words of a [`Sequence`].
-const NUMBERS: usize = 4;
+impl Known {
+    const WORDS: usize = 4;
+}
 
 /// How many of each there are, all that the places follow from.
 #[derive(Clone, Copy)]
@@ -54,7 +56,7 @@ pub(super) struct Shape {
 
 impl Shape {
     const fn sequence(self, seq: u32) -> usize {
-        self.n_layers.div_ceil(2) as usize + seq as usize * (NUMBERS + self.n_groups)
+        self.n_layers.div_ceil(2) as usize + seq as usize * (Known::WORDS + self.n_groups)
     }
 
     const fn tokens(self) -> usize {
@@ -65,37 +67,55 @@ impl Shape {
     pub(super) fn words(self, max_tokens: u32) -> Option<usize> {
         self.tokens().checked_add(max_tokens.div_ceil(2) as usize)
     }
+}
 
-    pub(super) fn load(self, words: &[u32], seq: u32) -> Sequence {
-        let at = self.sequence(seq);
-        let number = |index| get(words, at + index);
-        Sequence { reach: number(0), length: number(1), step: number(2), seen: number(3) }
+impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> RowsInner<W> {
+    fn shape(&self) -> Shape {
+        Shape { n_layers: self.model.n_layers, n_groups: self.model.n_groups(), max_seqs: self.max_seqs }
     }
 
-    pub(super) fn store(self, words: &mut [u32], seq: u32, sequence: Sequence) {
-        let Sequence { reach, length, step, seen } = sequence;
-        for (at, number) in (self.sequence(seq)..).zip([reach, length, step, seen]) {
-            put(words, at, number);
-        }
+    #[inline]
+    fn words(&self) -> &[u32] {
+        self.model.layers.0.as_ref()
+    }
+
+    #[inline]
+    pub(super) fn words_mut(&mut self) -> &mut [u32] {
+        self.model.layers.0.as_mut()
+    }
+
+    /// Where the words of a sequence begin.
+    pub(super) fn place_of(&self, seq: u32) -> usize {
+        self.shape().sequence(seq)
+    }
+
+    /// A number of the sequence whose words begin at `at`.
+    pub(super) fn known(&self, at: usize, what: Known) -> u32 {
+        get(self.words(), at + what as usize)
+    }
+
+    pub(super) fn note(&mut self, at: usize, what: Known, value: u32) {
+        put(self.words_mut(), at + what as usize, value);
     }
 
     /// First resident ring position of a group at the sequence's last rewind.
-    pub(super) fn lo(self, words: &[u32], seq: u32, group: usize) -> u32 {
-        get(words, self.sequence(seq) + NUMBERS + group)
+    pub(super) fn lo(&self, at: usize, group: usize) -> u32 {
+        get(self.words(), at + Known::WORDS + group)
     }
 
-    pub(super) fn set_lo(self, words: &mut [u32], seq: u32, group: usize, lo: u32) {
-        put(words, self.sequence(seq) + NUMBERS + group, lo);
+    pub(super) fn set_lo(&mut self, at: usize, group: usize, lo: u32) {
+        put(self.words_mut(), at + Known::WORDS + group, lo);
     }
 
     /// The sequence of a token of the declared step.
-    pub(super) fn token(self, words: &[u32], token: u32) -> u32 {
-        half(words, self.tokens(), token as usize).into()
+    pub(super) fn token(&self, token: u32) -> u32 {
+        half(self.words(), self.shape().tokens(), token as usize).into()
     }
 
-    pub(super) fn set_token(self, words: &mut [u32], token: u32, seq: u32) {
+    pub(super) fn set_token(&mut self, token: u32, seq: u32) {
+        let base = self.shape().tokens();
         // An id is below MAX_SEQS, which fits.
-        set_half(words, self.tokens(), token as usize, seq as u16);
+        set_half(self.words_mut(), base, token as usize, seq as u16);
     }
 }
 

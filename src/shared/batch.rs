@@ -1,5 +1,6 @@
 //! The calls that several many-sequence kinds answer, and the table by which a cache of such a kind is found.
 
+use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
 use super::header::Header;
@@ -37,11 +38,15 @@ impl Call {
     }
 }
 
+/// Writes what it tells where it succeeds.
+type ConfigOf = unsafe fn(NonNull<Header>, &mut MaybeUninit<Config<'static>>) -> Result<(), Error>;
+type LayerOf = unsafe fn(NonNull<Header>, u32, &mut MaybeUninit<LayerInfo>) -> Result<(), Error>;
+
 /// What each of our own many-sequence kinds answers.
 pub(crate) struct BatchOps {
     /// Tells whether windows dropped positions.
     pub(crate) declare: unsafe fn(NonNull<Header>, &[u32]) -> Result<bool, Error>,
     pub(crate) answer: unsafe fn(NonNull<Header>, Call) -> Result<u32, Error>,
-    pub(crate) config: unsafe fn(NonNull<Header>) -> Result<Config<'static>, Error>,
-    pub(crate) layer: unsafe fn(NonNull<Header>, u32) -> Result<LayerInfo, Error>,
+    pub(crate) config: ConfigOf,
+    pub(crate) layer: LayerOf,
 }

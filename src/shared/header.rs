@@ -27,9 +27,6 @@ pub(crate) enum Tag {
     Rows = 4,
 }
 
-/// The tags, from the first to the last.
-const TAGS: u32 = Tag::Rows as u32;
-
 /// Runs once, after the last reference went; the storage may be freed or used again.
 pub(crate) type ReleaseFn = unsafe extern "C" fn(*mut c_void, *mut c_void);
 
@@ -81,7 +78,7 @@ impl Header {
         let at = NonNull::new(at.cast_mut()).filter(|at| at.is_aligned()).ok_or(Error::InvalidArgument)?;
         // SAFETY: readable by contract; the magic does not change while a cache stands there.
         let magic = unsafe { (&raw const (*at.as_ptr()).magic).read() };
-        if magic.wrapping_sub(MAGIC + 1) >= TAGS {
+        if magic.wrapping_sub(MAGIC | Tag::Sequence as u32) > Tag::Rows as u32 - Tag::Sequence as u32 {
             return Err(Error::Corrupt);
         }
         // SAFETY: the magic says that a header was built here, and the count is an atomic.

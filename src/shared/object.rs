@@ -3,6 +3,7 @@
 mod batch;
 mod steps;
 
+use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
 use super::external::{self, External};
@@ -47,19 +48,41 @@ impl Object {
     }
 
     pub(crate) fn config(self) -> Result<Config<'static>, Error> {
+        let mut config = MaybeUninit::uninit();
         match self.header().ops().batch {
             // SAFETY: the table came with the cache.
-            Some(batch) => unsafe { (batch.config)(self.0) },
-            None => self.one_sequence(|cache| Ok(cache.config()), |_| Err(Error::WrongKind)),
-        }
+            Some(batch) => unsafe { (batch.config)(self.0, &mut config) },
+            None => self.sequence(|cache| {
+                config.write(cache.config());
+                Ok(())
+            }),
+        }?;
+        // SAFETY: both ways write it where they succeed.
+        Ok(unsafe { config.assume_init() })
     }
 
     pub(crate) fn layer(self, layer: u32) -> Result<LayerInfo, Error> {
+        let mut info = MaybeUninit::uninit();
         match self.header().ops().batch {
             // SAFETY: the table came with the cache.
-            Some(batch) => unsafe { (batch.layer)(self.0, layer) },
-            None => self.one_sequence(|cache| cache.layer(layer), |_| Err(Error::WrongKind)),
+            Some(batch) => unsafe { (batch.layer)(self.0, layer, &mut info) },
+            None => self.sequence(|cache| {
+                info.write(cache.layer(layer)?);
+                Ok(())
+            }),
+        }?;
+        // SAFETY: both ways write it where they succeed.
+        Ok(unsafe { info.assume_init() })
+    }
+
+    /// A call on our own one-sequence cache, behind the lock.
+    #[inline]
+    fn sequence<R>(self, ours: impl FnOnce(&mut SequenceView) -> Result<R, Error>) -> Result<R, Error> {
+        if !self.header().is(Tag::Sequence) {
+            return Err(Error::WrongKind);
         }
+        // SAFETY: the tag says what stands behind the header.
+        unsafe { with_sequence(self.0, ours) }.and_then(|result| result)
     }
 
     /// A call of the one-sequence face: on our own kind behind the lock, on a foreign one through its table.
@@ -72,13 +95,14 @@ impl Object {
         let header = self.header();
         if header.is(Tag::Sequence) {
             // SAFETY: the tag says what stands behind the header.
-            unsafe { with_sequence(self.0, ours) }.and_then(|result| result)
-        } else if header.is(Tag::External) {
-            // SAFETY: as above.
-            theirs(unsafe { external::body(self.0) })
-        } else {
-            Err(Error::WrongKind)
+            return unsafe { with_sequence(self.0, ours) }.and_then(|result| result);
         }
+        // Many-sequence kinds have a table. Two comparisons of the tag in a row would become a switch, with ours not the first.
+        if header.ops().batch.is_none() && header.is(Tag::External) {
+            // SAFETY: as above.
+            return theirs(unsafe { external::body(self.0) });
+        }
+        Err(Error::WrongKind)
     }
 
     /// The same for calls that nobody makes once a token: one copy of the code for all of them.

@@ -1,7 +1,7 @@
 //! The private-row cache in caller's storage, behind a header.
 
 use core::cell::UnsafeCell;
-use core::mem::offset_of;
+use core::mem::{MaybeUninit, offset_of};
 use core::ptr::{NonNull, slice_from_raw_parts_mut};
 
 use super::batch::{BatchOps, Call};
@@ -95,7 +95,7 @@ unsafe fn configure(header: NonNull<Header>, n_words: usize, config: &Config<'_>
         let cache = (&raw mut (*header.cast::<Prefix>().as_ptr()).cache).cast::<RowsInner<[u32; 0]>>();
         cache.write(RowsInner::BLANK);
         cache.add(1).cast::<u32>().write_bytes(0, n_words);
-        (*view(header, n_words)).configure(config)
+        (*view(header, n_words)).build(config, n_words)
     }
 }
 
@@ -135,14 +135,23 @@ unsafe fn clear(header: NonNull<Header>) -> Result<(), Error> {
     unsafe { with_rows(header, RowsView::clear) }
 }
 
-unsafe fn config(header: NonNull<Header>) -> Result<Config<'static>, Error> {
+unsafe fn config(header: NonNull<Header>, out: &mut MaybeUninit<Config<'static>>) -> Result<(), Error> {
     // SAFETY: in the table of this kind only.
-    unsafe { with_rows(header, |cache| cache.config()) }
+    unsafe {
+        with_rows(header, |cache| {
+            out.write(cache.config());
+        })
+    }
 }
 
-unsafe fn layer(header: NonNull<Header>, layer: u32) -> Result<LayerInfo, Error> {
+unsafe fn layer(header: NonNull<Header>, layer: u32, out: &mut MaybeUninit<LayerInfo>) -> Result<(), Error> {
     // SAFETY: in the table of this kind only.
-    unsafe { with_rows(header, |cache| cache.layer(layer)) }?
+    unsafe {
+        with_rows(header, |cache| {
+            out.write(cache.layer(layer)?);
+            Ok(())
+        })
+    }?
 }
 
 /// Windows drop positions when the step is placed.

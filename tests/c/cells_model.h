@@ -39,8 +39,10 @@ typedef struct {
     /* The declared step: 0 tokens when there is none. */
     uint32_t n_tokens;
     bool placed;
-    /* A declared step has read its shifts. */
-    bool frozen;
+    /* A step was declared since there were pending shifts; somebody read them since and is applying them. */
+    bool fixed, frozen;
+    /* The shifts of each pool: read since the last kvc_batch_declare_step or kvc_cells_shifts_done, and changed since. */
+    bool read[CELLS_POOLS], stale[CELLS_POOLS];
     uint32_t seqs[CELLS_ROWS];
     uint32_t positions[CELLS_ROWS];
     /* The entries of the tokens placed. */
@@ -97,8 +99,8 @@ kvc_status_t cells_model_shift(cells_model_t *model, uint32_t seq, uint32_t from
 kvc_status_t cells_model_rewind(cells_model_t *model, uint32_t seq, uint32_t new_len);
 void cells_model_clear(cells_model_t *model);
 void cells_model_shifts_done(cells_model_t *model);
-/* A list that is not empty was read. */
-void cells_model_shifts_read(cells_model_t *model);
+/* The list of a pool was read; whether there was any. */
+void cells_model_shifts_read(cells_model_t *model, uint32_t pool, bool any);
 /* One row moves to a free one. */
 void cells_model_move(cells_model_t *model, uint32_t pool, uint32_t from, uint32_t to);
 void cells_model_end_step(cells_model_t *model);

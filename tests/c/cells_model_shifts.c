@@ -1,5 +1,7 @@
 /* What the model of the cells does when positions or rows move. */
 
+#include <string.h>
+
 #include "cells_rules.h"
 #include "support.h"
 
@@ -107,24 +109,44 @@ kvc_status_t cells_model_shift(cells_model_t *model, uint32_t seq, uint32_t from
     if (!is_possible(model, seq, from, to, delta)) {
         return KVC_ERR_BAD_POSITION;
     }
+    static cells_state_t before;
+    cells_dropped_t dropped = model->dropped[seq];
+    before = model->state;
     shift_dropped(model, seq, from, to, delta);
     move_tokens(model, seq, from, to, delta);
+    /* The next token has to find its window whole. */
+    if (cells_misses(model, seq, KVC_UNBOUNDED)) {
+        model->dropped[seq] = dropped;
+        model->state = before;
+        return KVC_ERR_EVICTED;
+    }
+    for (uint32_t pool = 0; pool < model->n_pools; pool++) {
+        model->state.stale[pool] |= model->state.read[pool] && delta != 0;
+    }
     cells_model_end_step(model);
     return KVC_OK;
 }
 
-void cells_model_shifts_read(cells_model_t *model)
+void cells_model_shifts_read(cells_model_t *model, uint32_t pool, bool any)
 {
-    model->state.frozen |= model->state.n_tokens != 0;
+    model->state.frozen |= model->state.fixed && any;
+    model->state.read[pool] = true;
+    model->state.stale[pool] = false;
 }
 
 void cells_model_shifts_done(cells_model_t *model)
 {
     for (uint32_t i = 0; i < model->n_entries; i++) {
         for (uint32_t pool = 0; pool < model->n_pools; pool++) {
-            model->state.tokens[i].in[pool].pending = 0;
+            /* What changed since somebody read it was not carried out. */
+            if (!model->state.stale[pool]) {
+                model->state.tokens[i].in[pool].pending = 0;
+            }
         }
     }
+    memset(model->state.read, 0, sizeof model->state.read);
+    memset(model->state.stale, 0, sizeof model->state.stale);
+    model->state.fixed = false;
     model->state.frozen = false;
 }
 

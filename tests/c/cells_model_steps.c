@@ -80,12 +80,27 @@ static kvc_status_t foretell_declare(const cells_model_t *model, const uint32_t 
     return status;
 }
 
+static bool any_pending(const cells_model_t *model)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < model->n_entries; i++) {
+        for (uint32_t pool = 0; pool < model->n_pools; pool++) {
+            const cells_copy_t *copy = &model->state.tokens[i].in[pool];
+            any |= copy->owners != 0 && copy->pending != 0;
+        }
+    }
+    return any;
+}
+
 kvc_status_t cells_model_declare(cells_model_t *model, const uint32_t *seqs, uint32_t n, bool *evicted)
 {
     kvc_status_t status = foretell_declare(model, seqs, n);
     *evicted = false;
     if (status == KVC_OK) {
         *evicted = let_go_of_passed(model);
+        model->state.fixed |= any_pending(model);
+        memset(model->state.read, 0, sizeof model->state.read);
+        memset(model->state.stale, 0, sizeof model->state.stale);
         model->state.n_tokens = n;
         model->state.placed = false;
         memcpy(model->state.seqs, seqs, n * sizeof *seqs);

@@ -49,9 +49,7 @@ static uint32_t next_below(const cells_model_t *model, uint32_t seq, uint32_t le
     return next;
 }
 
-/* Whether the next token of the sequence, cut to `length`, would miss what a window dropped. Below the highest position
- * that was, all count as dropped. */
-static bool misses(const cells_model_t *model, uint32_t seq, uint32_t length)
+bool cells_misses(const cells_model_t *model, uint32_t seq, uint32_t length)
 {
     bool missing = false;
     uint32_t next = next_below(model, seq, length);
@@ -84,7 +82,7 @@ kvc_status_t cells_model_clone(cells_model_t *model, uint32_t src, uint32_t upto
     }
     uint32_t length = lesser(upto, cells_model_next(model, src));
     bool whole = upto >= cells_model_next(model, src);
-    if (!whole && misses(model, src, length)) {
+    if (!whole && cells_misses(model, src, length)) {
         return KVC_ERR_EVICTED;
     }
     kvc_status_t status = cells_model_new(model, seq);
@@ -155,7 +153,7 @@ kvc_status_t cells_model_rewind(cells_model_t *model, uint32_t seq, uint32_t new
     if (new_len > cells_model_next(model, seq)) {
         return KVC_ERR_CANNOT_GROW;
     }
-    if (misses(model, seq, new_len)) {
+    if (cells_misses(model, seq, new_len)) {
         return KVC_ERR_EVICTED;
     }
     let_go(model, seq, new_len, KVC_UNBOUNDED);

@@ -31,6 +31,10 @@ static inline bool owns_anywhere(const cells_model_t *model, const cells_token_t
     return found;
 }
 
+/* Whether the next token of the sequence, cut to `length`, would miss what a window dropped. Below the highest position
+ * that was, all count as dropped. */
+bool cells_misses(const cells_model_t *model, uint32_t seq, uint32_t length);
+
 /* Positions that a sequence may reach. */
 static inline uint32_t most_positions(const cells_model_t *model)
 {

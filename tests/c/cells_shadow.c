@@ -254,6 +254,8 @@ kvc_status_t cells_shadow_defrag(cells_shadow_t *shadow, uint32_t layer, uint32_
     if (!CHECK(n_moves <= cap)) {
         give_up("more moves than there is room for");
     }
+    cells_state_t *state = &shadow->model.state;
+    state->stale[model->pool_of[layer]] |= state->read[model->pool_of[layer]] && n_moves > 0;
     for (uint32_t i = 0; i < n_moves; i++) {
         carry_out(shadow, model->pool_of[layer], &moves[i]);
     }
@@ -295,9 +297,9 @@ kvc_status_t cells_shadow_read_shifts(cells_shadow_t *shadow, uint32_t layer, ui
     }
     before_call(shadow, foretold);
     kvc_status_t status = kvc_cells_shifts(shadow->cache, layer, cap == 0 ? NULL : shifts, cap, &n);
-    if (after_call(shadow, foretold, status) == KVC_OK && n_expected > 0) {
-        CHECK(memcmp(expected, shifts, n_expected * sizeof shifts[0]) == 0);
-        cells_model_shifts_read(model);
+    if (after_call(shadow, foretold, status) == KVC_OK) {
+        CHECK(n_expected == 0 || memcmp(expected, shifts, n_expected * sizeof shifts[0]) == 0);
+        cells_model_shifts_read(model, model->pool_of[layer], n_expected > 0);
     }
     CHECK_EQ(foretold == KVC_ERR_BAD_LAYER ? KVC_UNBOUNDED : n_expected, n);
     return status;

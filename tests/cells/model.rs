@@ -30,6 +30,9 @@ pub(crate) struct Pool {
     /// For each sequence what is above every position that it let go of in that way, 0 if there is none. Below it
     /// all count as let go of.
     pub(crate) lost: Vec<u32>,
+    /// Its shifts were read since the last `declare_step` or `shifts_done`, and have changed since.
+    pub(crate) read: bool,
+    pub(crate) stale: bool,
 }
 
 impl Pool {
@@ -41,6 +44,8 @@ impl Pool {
             window: window.filter(|_| !flat && !setup.has(KEEP_CELLS)),
             sinks: layers.iter().map(|layer| layer.sinks).max().unwrap_or(0),
             lost: vec![0; setup.max_seqs as usize],
+            read: false,
+            stale: false,
         }
     }
 
@@ -108,6 +113,8 @@ pub(crate) struct State {
     pub(crate) pools: Vec<Pool>,
     pub(crate) live: u64,
     pub(crate) step: Option<Step>,
+    /// A step was declared since there were pending shifts.
+    pub(crate) fixed: bool,
     /// Somebody is applying the pending shifts.
     pub(crate) frozen: bool,
 }
@@ -144,7 +151,7 @@ impl Model {
             vec![Pool::new(setup.capacity.into(), &firsts, setup)]
         };
         let pool = if split { group.clone() } else { vec![0; group.len()] };
-        let state = State { pools, live: 0, step: None, frozen: false };
+        let state = State { pools, live: 0, step: None, fixed: false, frozen: false };
         Self { setup: setup.clone(), group, pool, state }
     }
 
@@ -201,7 +208,7 @@ impl Model {
     fn evict(&mut self) {
         let next = self.next_of_all();
         let rollback = u64::from(self.setup.rollback);
-        for Pool { cells, window, sinks, lost } in &mut self.state.pools {
+        for Pool { cells, window, sinks, lost, .. } in &mut self.state.pools {
             let Some(window) = *window else { continue };
             for slot in cells {
                 let Some(cell) = slot.as_mut().filter(|cell| cell.position >= *sinks) else { continue };
@@ -251,6 +258,8 @@ impl Model {
             return Err(Error::OutOfCapacity);
         }
         self.evict();
+        self.state.fixed |= self.any_pending();
+        self.state.pools.iter_mut().for_each(|pool| (pool.read, pool.stale) = (false, false));
         self.state.step = Some(Step { seqs: seqs.to_vec(), placed: None });
         Ok(())
     }
@@ -350,11 +359,17 @@ impl Model {
         Ok(runs)
     }
 
-    /// Reading a list that is not empty freezes it while a step stands.
+    /// Reading a list that is not empty freezes it once a step was declared over it.
     pub(crate) fn read_shifts(&mut self, layer: u32) -> Result<Vec<Shift>, Error> {
         let shifts = self.shifts(layer)?;
-        self.state.frozen |= self.state.step.is_some() && !shifts.is_empty();
+        self.state.frozen |= self.state.fixed && !shifts.is_empty();
+        let pool = &mut self.state.pools[self.pool[layer as usize]];
+        (pool.read, pool.stale) = (true, false);
         Ok(shifts)
+    }
+
+    pub(crate) fn any_pending(&self) -> bool {
+        self.state.pools.iter().any(|pool| pool.used().any(|(_, cell)| cell.delta != 0))
     }
 }
 

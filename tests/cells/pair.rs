@@ -305,9 +305,13 @@ impl<'w> Pair<'w> {
             let expected = self.model.shifts(layer);
             let n = expected.as_ref().map(Vec::len).map_err(|error| *error);
             assert_eq!(self.cache.n_shifts(layer), n, "layer {layer}");
-            // Where reading would freeze the list, only an operation reads it.
-            let freezes = self.model.state.step.is_some() && !self.model.state.frozen;
-            if !freezes || n.is_err() {
+            // Where reading would change anything, only an operation reads it.
+            let read = n.is_ok_and(|_| {
+                let pool = self.model.layer_pool(layer).expect("a layer");
+                pool.read && !pool.stale
+            });
+            let freezes = self.model.state.fixed && !self.model.state.frozen && n != Ok(0);
+            if n.is_err() || (read && !freezes) {
                 let mut shifts = vec![Shift::default(); n.unwrap_or(1)];
                 let answer = self.cache.shifts(layer, &mut shifts);
                 assert_eq!(answer.map(|_| shifts), expected, "layer {layer}");

@@ -196,3 +196,38 @@ fn shifts_that_are_being_applied_are_frozen() {
         assert_eq!(pair.cache.defrag(0, &mut [Move::default(); 1]), Ok(0));
     });
 }
+
+/// Application and backend on two threads: what nobody was told of is not done, and what a step was declared over does not change under
+/// whoever reads it, whatever ended the step.
+#[test]
+fn shifts_that_nobody_was_told_of_stay_pending() {
+    on(&Setup::new(16, 3, &[Layer::flat(), Layer::ring(9)]), |pair| {
+        let a = pair.seq_new().expect("an id");
+        pair.append(a, 6).expect("room");
+        pair.declare(&[a]).expect("room");
+        assert_eq!(pair.read_shifts(0), Ok(vec![]));
+        pair.seq_remove(a, 1, 3).expect("it is live");
+        pair.seq_shift(a, 3, UNBOUNDED, -2).expect("the gap");
+        // The step that read of nothing is done.
+        pair.model.shifts_done();
+        pair.cache.shifts_done();
+        assert_eq!(pair.cache.n_shifts(0), Ok(1));
+        // A verb ends the next step before its backend reads.
+        pair.declare(&[a]).expect("room");
+        pair.seq_new().expect("an id");
+        assert_eq!(pair.read_shifts(1).map(|shifts| shifts.len()), Ok(1));
+        assert_eq!(pair.seq_shift(a, 0, UNBOUNDED, 1), Err(Error::Unsupported));
+        pair.apply_shifts();
+        assert_eq!(pair.cache.n_shifts(0), Ok(0));
+        // Between steps: read, then more of it, then done without another look.
+        pair.seq_shift(a, 0, UNBOUNDED, 1).expect("free positions");
+        pair.read_shifts(0).expect("a layer");
+        pair.seq_shift(a, 0, UNBOUNDED, 1).expect("free positions");
+        pair.model.shifts_done();
+        pair.cache.shifts_done();
+        let pending = pair.read_shifts(0).expect("a layer");
+        assert!(!pending.is_empty() && pending.iter().all(|shift| shift.delta == 2), "{pending:?}");
+        pair.append(a, 1).expect("room");
+        pair.apply_shifts();
+    });
+}

@@ -138,18 +138,30 @@ impl Model {
                 }
             }
         }
-        for pool in &mut self.state.pools {
+        let mut pools = self.state.pools.clone();
+        for pool in &mut pools {
             pool.shift(seq, within, delta, from);
+            pool.stale |= pool.read && delta != 0;
         }
+        // The next token has to find its window whole.
+        let next = pools.iter().map(|pool| pool.next_pos(seq)).max().unwrap_or(0);
+        if !pools.iter().all(|pool| pool.has_window(seq, next)) {
+            return Err(Error::Evicted);
+        }
+        self.state.pools = pools;
         self.ends_the_step();
         Ok(())
     }
 
     pub(crate) fn shifts_done(&mut self) {
         for pool in &mut self.state.pools {
-            pool.cells.iter_mut().flatten().for_each(|cell| cell.delta = 0);
+            // What changed since somebody read it was not carried out.
+            if !pool.stale {
+                pool.cells.iter_mut().flatten().for_each(|cell| cell.delta = 0);
+            }
+            (pool.read, pool.stale) = (false, false);
         }
-        self.state.frozen = false;
+        (self.state.fixed, self.state.frozen) = (false, false);
     }
 
     pub(crate) fn check_defrag(&self, layer: u32) -> Result<(), Error> {
@@ -159,7 +171,9 @@ impl Model {
 
     /// Carries out moves that `defrag` answered, in order, each from cells in use to free ones, downwards.
     pub(crate) fn carry_out(&mut self, layer: u32, moves: &[Move]) {
-        let cells = &mut self.state.pools[self.pool[layer as usize]].cells;
+        let pool = &mut self.state.pools[self.pool[layer as usize]];
+        pool.stale |= pool.read && !moves.is_empty();
+        let cells = &mut pool.cells;
         for Move { from, to, len } in moves.iter().copied() {
             assert!(len > 0 && to + len <= from, "{from} to {to}, {len} rows");
             for at in 0..len {

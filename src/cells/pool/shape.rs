@@ -4,8 +4,8 @@
 //! then highest position of each leaf word; planes that count owners; the sets of used cells, free cells, cells with a pending
 //! shift, and of each sequence's cells; what is known about each sequence; the cells of the step.
 
-use super::Held;
-use crate::bitset::Set;
+use super::Known;
+use crate::bitset::set_words;
 use crate::error::Error;
 
 /// A pool's place and size. Offsets are kept, since every access needs one.
@@ -16,9 +16,9 @@ pub(in crate::cells) struct Shape {
     lows: usize,
     sets: usize,
     held: usize,
-    /// The word behind the pool.
-    pub(in crate::cells) end: usize,
     set_words: usize,
+    /// Words of a bit for each cell.
+    leaf: usize,
     pub(in crate::cells) cells: u32,
     pub(in crate::cells) max_seqs: u32,
     /// Cells know their successor.
@@ -26,37 +26,53 @@ pub(in crate::cells) struct Shape {
 }
 
 impl Shape {
-    /// The shape of a pool whose first word is at `base`.
+    pub(in crate::cells) const BLANK: Self = Self {
+        base: 0,
+        deltas: 0,
+        lows: 0,
+        sets: 0,
+        held: 0,
+        set_words: 0,
+        leaf: 0,
+        cells: 0,
+        max_seqs: 0,
+        chained: false,
+    };
+
+    /// Lays a pool out from the word at `base` on; answers the word behind it.
     ///
     /// # Errors
     /// `InvalidConfig` if no memory is that large.
-    pub(in crate::cells) fn new(
+    pub(in crate::cells) fn configure(
+        &mut self,
         base: usize,
         cells: u32,
         max_seqs: u32,
         max_step: u32,
         chained: bool,
-    ) -> Result<Self, Error> {
-        let (leaf, planes) = (cells.div_ceil(32), u32::BITS - max_seqs.leading_zeros());
-        let set_words = Set::words(cells);
+    ) -> Result<usize, Error> {
+        (self.cells, self.max_seqs, self.chained, self.set_words) =
+            (cells, max_seqs, chained, set_words(cells));
         let mut end = base as u64;
-        let mut next = |len: u64| {
-            end += len;
-            // No index overflows, no size in bytes either.
-            let limit = (isize::MAX as usize / size_of::<u32>()) as u64;
-            if end <= limit { Ok(end as usize) } else { Err(Error::InvalidConfig) }
+        let mut next = |n: usize, each: u32| {
+            end += n as u64 * u64::from(each);
+            end as usize
         };
-        let deltas = next(u64::from(cells) * if chained { 2 } else { 1 })?;
-        let lows = next(cells.into())?;
-        let sets = next(u64::from(leaf) * u64::from(2 + planes))?;
-        let held = next(set_words as u64 * u64::from(3 + max_seqs))?;
-        let end = next(u64::from(max_seqs) * Held::WORDS as u64 + u64::from(max_step))?;
-        Ok(Self { base, deltas, lows, sets, held, end, set_words, cells, max_seqs, chained })
+        (self.base, self.leaf) = (base, cells.div_ceil(32) as usize);
+        self.deltas = next(cells as usize, if chained { 2 } else { 1 });
+        self.lows = next(cells as usize, 1);
+        self.sets = next(self.leaf(), 2 + self.n_planes());
+        self.held = next(self.set_words, 3 + max_seqs);
+        next(Known::WORDS, max_seqs);
+        next(max_step as usize, 1);
+        // No index overflows, no size in bytes either.
+        let limit = (isize::MAX as usize / size_of::<u32>()) as u64;
+        if end <= limit { Ok(end as usize) } else { Err(Error::InvalidConfig) }
     }
 
     /// Words of a bit for each cell.
     pub(in crate::cells) const fn leaf(&self) -> usize {
-        self.cells.div_ceil(32) as usize
+        self.leaf
     }
 
     pub(in crate::cells) const fn position(&self, cell: u32) -> usize {
@@ -72,14 +88,9 @@ impl Shape {
         self.deltas + cell as usize
     }
 
-    /// Below no position of leaf word `at`.
+    /// Below no position of leaf word `at`; a leaf's words on, above none.
     pub(in crate::cells) const fn low(&self, at: usize) -> usize {
         self.lows + at
-    }
-
-    /// Above no position of leaf word `at`.
-    pub(in crate::cells) const fn high(&self, at: usize) -> usize {
-        self.low(at) + self.leaf()
     }
 
     /// Planes of a counter up to the number of sequences.
@@ -87,40 +98,49 @@ impl Shape {
         u32::BITS - self.max_seqs.leading_zeros()
     }
 
-    /// Leaf word `at` of a plane of the owner counts.
-    pub(in crate::cells) const fn plane(&self, plane: u32, at: usize) -> usize {
-        self.low(at) + (2 + plane as usize) * self.leaf()
+    /// Leaf word `at` of the lowest plane of the owner counts; those of the others follow, a leaf's words apart.
+    pub(in crate::cells) const fn plane(&self, at: usize) -> usize {
+        self.low(at) + 2 * self.leaf()
     }
 
-    const fn set(&self, index: usize) -> Set {
-        Set::at(self.sets + index * self.set_words, self.cells)
+    /// Leaf word `at` of each plane of the owner counts, lowest first.
+    pub(in crate::cells) fn planes(&self, at: usize) -> impl Iterator<Item = usize> {
+        let (mut next, leaf) = (self.plane(at), self.leaf());
+        (0..self.n_planes()).map(move |_| {
+            next += leaf;
+            next - leaf
+        })
     }
 
-    pub(in crate::cells) const fn used(&self) -> Set {
+    const fn set(&self, index: usize) -> usize {
+        self.sets + index * self.set_words
+    }
+
+    pub(in crate::cells) const fn used(&self) -> usize {
         self.set(0)
     }
 
-    pub(in crate::cells) const fn free(&self) -> Set {
+    pub(in crate::cells) const fn free(&self) -> usize {
         self.set(1)
     }
 
     /// Cells whose position moved since their row was last rotated.
-    pub(in crate::cells) const fn pending(&self) -> Set {
+    pub(in crate::cells) const fn pending(&self) -> usize {
         self.set(2)
     }
 
-    pub(in crate::cells) const fn owned_by(&self, seq: u32) -> Set {
+    pub(in crate::cells) const fn owned_by(&self, seq: u32) -> usize {
         self.set(3 + seq as usize)
     }
 
     /// What is known about a sequence.
-    pub(in crate::cells) const fn held(&self, seq: u32) -> usize {
-        self.held + seq as usize * Held::WORDS
+    pub(in crate::cells) const fn known(&self, seq: u32) -> usize {
+        self.held + seq as usize * Known::WORDS
     }
 
     /// The cell of a token of the step.
     pub(in crate::cells) const fn token(&self, token: usize) -> usize {
-        self.held(self.max_seqs) + token
+        self.known(self.max_seqs) + token
     }
 
     /// What is all zero while the pool is empty: planes and sets.

@@ -13,7 +13,8 @@ impl External {
         outcome(unsafe { call(self.object.as_ptr(), seq_ids.as_ptr(), n_tokens) })
     }
 
-    /// A call that was checked.
+    /// A call that was checked. Apart, so that a call on a cache of ours does not take its room on the stack.
+    #[inline(never)]
     pub(crate) fn answer(&self, call: Call) -> Result<u32, Error> {
         let (table, object) = (self.table, self.object.as_ptr());
         let absent = Error::WrongKind;

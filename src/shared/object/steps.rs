@@ -59,8 +59,10 @@ impl Object {
             return cache.cell_shifts(layer, out, n);
         }
         self.cells(|cache| {
-            *n = cache.n_shifts(layer)? as u32;
-            cache.shifts(layer, out).map(|_| ())
+            let mut count = 0;
+            let result = cache.list_shifts(layer, out, &mut count);
+            *n = count as u32;
+            result
         })
     }
 
@@ -106,12 +108,10 @@ impl Object {
     /// `n`: how many runs there are, on success and beside `BufferTooSmall`.
     pub(crate) fn rows_held(self, layer: u32, seq: u32, out: &mut [Run], n: &mut u32) -> Result<(), Error> {
         self.rows(|cache| {
-            let mut runs = [Run::default(); 3];
-            let held = cache.held(layer, seq, &mut runs)?;
-            *n = held as u32;
-            let runs = runs.get(..held).ok_or(Error::Corrupt)?;
-            out.get_mut(..held).ok_or(Error::BufferTooSmall)?.copy_from_slice(runs);
-            Ok(())
+            let mut count = 0;
+            let result = cache.list_held(layer, seq, out, &mut count);
+            *n = count as u32;
+            result
         })
     }
 }
