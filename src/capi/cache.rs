@@ -107,8 +107,12 @@ pub unsafe extern "C" fn kvc_cache_layer(
     layer: u32,
     out: *mut LayerInfo,
 ) -> kvc_status_t {
-    // SAFETY: by contract.
-    unsafe { put(out, || object(cache)?.layer(layer)) }
+    let tell = || {
+        let mut out = pointer(out)?.cast();
+        // SAFETY: by contract.
+        unsafe { object(cache)?.layer(layer, out.as_mut()) }
+    };
+    status(tell())
 }
 
 /// Attaches an object under a name (a string constant, 1 to `KVC_MAX_NAME` bytes), to be found from every reference

@@ -84,6 +84,9 @@ impl<W: ?Sized + AsRef<[u32]> + AsMut<[u32]>> CellInner<W> {
     /// Whether the next token behind the shift finds its window whole.
     #[inline(never)]
     fn keeps_window(&self, shift: &Move) -> bool {
+        if self.views().all(|view| view.known(shift.seq, Known::Lost) == 0) {
+            return true;
+        }
         let mut next = 0;
         for view in self.views() {
             next = view.next_after(shift).max(next);

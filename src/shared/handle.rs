@@ -5,6 +5,7 @@ mod steps;
 
 use core::cell::Cell;
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
 use super::header::Header;
@@ -197,7 +198,10 @@ impl CacheRef<'_> {
     /// # Ok::<(), kvcore::Error>(())
     /// ```
     pub fn layer(&self, layer: u32) -> Result<LayerInfo, Error> {
-        observe(self.object().layer(layer))
+        let mut info = MaybeUninit::uninit();
+        observe(self.object().layer(layer, &mut info))?;
+        // SAFETY: written on success.
+        Ok(unsafe { info.assume_init() })
     }
 
     /// As [`crate::SequenceInner::can_extend`].

@@ -61,18 +61,16 @@ impl Object {
         Ok(unsafe { config.assume_init() })
     }
 
-    pub(crate) fn layer(self, layer: u32) -> Result<LayerInfo, Error> {
-        let mut info = MaybeUninit::uninit();
+    /// Writes what is known about a layer, on success only.
+    pub(crate) fn layer(self, layer: u32, info: &mut MaybeUninit<LayerInfo>) -> Result<(), Error> {
         match self.header().ops().batch {
             // SAFETY: the table came with the cache.
-            Some(batch) => unsafe { (batch.layer)(self.0, layer, &mut info) },
+            Some(batch) => unsafe { (batch.layer)(self.0, layer, info) },
             None => self.sequence(|cache| {
                 info.write(cache.layer(layer)?);
                 Ok(())
             }),
-        }?;
-        // SAFETY: both ways write it where they succeed.
-        Ok(unsafe { info.assume_init() })
+        }
     }
 
     /// A call on our own one-sequence cache, behind the lock.
