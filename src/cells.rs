@@ -3,7 +3,7 @@
 //! A cell is a row that belongs to every sequence that owns it. Sequences share cells (a clone copies nothing), a cell is
 //! free when its last owner lets go, and new tokens take the lowest free cells. All state lies in words of the caller's:
 //!
-//! - `pool/shape.rs`: where each array of a pool stands, and how many words that takes;
+//! - `layout.rs`: a config as this cache reads it; `pool/shape.rs`: where each array of a pool stands, and how many words that takes;
 //! - `pool.rs`, `pool/view.rs`: one pool, to change and to look at; owners as one bit set for each sequence, how many own a
 //!   cell as bit planes (a counter of one bit a plane, so that a word of planes counts for 32 cells at once);
 //! - `steps.rs`, `masks.rs`: what a backend asks; `sequences.rs`, `shifts.rs`, `defrag.rs`: what an application asks;
@@ -13,6 +13,7 @@
 
 mod defrag;
 mod evict;
+mod layout;
 mod masks;
 mod pool;
 mod sequences;
@@ -20,10 +21,12 @@ mod shifts;
 mod steps;
 
 use crate::bitset::{bit, get};
-use crate::config::{Config, KEEP_CELLS, SPLIT_POOLS};
+use crate::config::Config;
 use crate::error::Error;
-use crate::layer::{LAYER_FLAT, Layer, LayerInfo};
-use crate::limits::{MAX_GROUPS, MAX_SEQS, UNBOUNDED};
+use crate::layer::{Layer, LayerInfo};
+use crate::limits::{MAX_GROUPS, MAX_SEQS};
+pub use layout::cell_words;
+use layout::{Common, Kinds, check, layers_of_a_pool, push_kinds, write_layers};
 use pool::{Pool, View};
 
 /// Layers that see cells alike, and the pool that they use.
@@ -90,138 +93,6 @@ pub struct CellInner<W: ?Sized> {
 /// # Ok::<(), kvcore::Error>(())
 /// ```
 pub type CellCache<'w> = CellInner<&'w mut [u32]>;
-
-/// Where the words that belong to no pool stand: layers, next positions, marks, then the tokens of the step.
-#[derive(Clone, Copy)]
-struct Common {
-    n_layers: usize,
-    max_seqs: usize,
-    max_step: usize,
-}
-
-impl Common {
-    const fn next(self, seq: u32) -> usize {
-        self.n_layers + seq as usize
-    }
-
-    /// A number for each sequence that a call uses while it runs, 0 between calls.
-    const fn mark(self, seq: u32) -> usize {
-        self.next(seq) + self.max_seqs
-    }
-
-    const fn token_seq(self, token: usize) -> usize {
-        self.n_layers + 2 * self.max_seqs + token
-    }
-
-    const fn token_position(self, token: usize) -> usize {
-        self.token_seq(token) + self.max_step
-    }
-
-    /// Words in all.
-    const fn words(self) -> usize {
-        self.n_layers + 2 * self.max_seqs + 2 * self.max_step
-    }
-}
-
-/// 32-bit words of state that a cell cache of this config wants. O(layers).
-///
-/// With `C` cells, `S` sequences and steps of `T` tokens: about `C * (3 + (S + 12) / 32)` for a pool (one more a cell where a window
-/// evicts), and `T` tokens of 3 words.
-///
-/// # Errors
-/// As [`CellCache::new`], but for `BufferTooSmall`.
-///
-/// ```
-/// use kvcore::{Config, Layer};
-/// let layers = [Layer::flat()];
-/// let config = Config { max_seqs: 8, max_write: 32, ..Config::new(4096, 26, &layers) };
-/// assert!(kvcore::cell_words(&config)? < 4 * 4096);
-/// # Ok::<(), kvcore::Error>(())
-/// ```
-#[inline(never)]
-pub fn cell_words(config: &Config<'_>) -> Result<usize, Error> {
-    check(config)?;
-    let mut kinds = Kinds::new();
-    push_kinds(&mut kinds, config)?;
-    let mut pool = Pool::BLANK;
-    let mut n_words = Common::new(config).words();
-    for layers in kinds.chunks(layers_of_a_pool(config)) {
-        n_words = pool.configure(config, layers, n_words)?;
-    }
-    Ok(n_words)
-}
-
-/// The layers of a config, one for each group, in order.
-type Kinds<'l> = heapless::Vec<&'l Layer, MAX_GROUPS, u8>;
-
-/// Refuses a config that no cell cache has.
-#[inline(never)]
-fn check(config: &Config<'_>) -> Result<(), Error> {
-    let seqs = 1..=MAX_SEQS as u32;
-    if config.capacity == UNBOUNDED || !seqs.contains(&config.max_seqs) {
-        return Err(Error::InvalidConfig);
-    }
-    config.check()
-}
-
-fn push_kinds<'l>(kinds: &mut Kinds<'l>, config: &Config<'l>) -> Result<(), Error> {
-    for layer in config.layers {
-        if !kinds.iter().any(|kind| kind.same_group(layer)) {
-            kinds.push(layer).map_err(|_| Error::InvalidConfig)?;
-        }
-    }
-    Ok(())
-}
-
-/// Layer groups that share a pool, at most.
-const fn layers_of_a_pool(config: &Config<'_>) -> usize {
-    if config.flags & SPLIT_POOLS == 0 { MAX_GROUPS } else { 1 }
-}
-
-/// A word for each layer: its group, and whose rows it uses.
-#[inline(never)]
-fn write_layers(words: &mut [u32], config: &Config<'_>, kinds: &[&Layer]) {
-    for (word, layer) in words.iter_mut().zip(config.each_layer()) {
-        let group = kinds.iter().position(|kind| kind.same_group(layer)).unwrap_or(0);
-        *word = group as u32 | layer.shares_with << 8;
-    }
-}
-
-impl Common {
-    const fn new(config: &Config<'_>) -> Self {
-        let asked = if config.max_write == 0 { UNBOUNDED } else { config.max_write };
-        let max_step = if asked < config.capacity { asked } else { config.capacity };
-        Self {
-            n_layers: config.n_layers as usize,
-            max_seqs: config.max_seqs as usize,
-            max_step: max_step as usize,
-        }
-    }
-}
-
-impl Pool {
-    /// The pool of some layers, whose words begin at `base`; answers where the next one's do.
-    #[inline(never)]
-    fn configure(&mut self, config: &Config<'_>, layers: &[&Layer], base: usize) -> Result<usize, Error> {
-        let (mut flat, mut window, mut sinks) = (false, 0, 0);
-        for layer in layers {
-            flat |= layer.kind == LAYER_FLAT;
-            window = layer.window.max(window);
-            sinks = layer.sinks.max(sinks);
-        }
-        let chained = !flat && config.flags & KEEP_CELLS == 0;
-        let kept =
-            if chained { window.checked_add(config.rollback).ok_or(Error::InvalidConfig)? } else { 0 };
-        let (mut cells, max_step) = (config.capacity, Common::new(config).max_step as u32);
-        if chained && config.flags & SPLIT_POOLS != 0 {
-            // Where a product or a sum is more than 32 bits, so is the capacity less.
-            let each = kept.saturating_add(sinks);
-            cells = cells.min(config.max_seqs.saturating_mul(each).saturating_add(max_step));
-        }
-        (self.window, self.sinks, self.kept) = (window, sinks, kept);
-        self.shape.configure(base, cells, config.max_seqs, max_step, chained)
-    }
-}
 
 impl<'w> CellCache<'w> {
     /// An empty cache whose state lies in `words`, whatever they hold. O(words).
