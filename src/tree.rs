@@ -211,9 +211,11 @@ impl Path {
 
 /// Writes how many nodes each node's subtree has, itself included.
 fn sizes(parents: &[i32], out: &mut [u16]) {
-    out.fill(1);
+    // Zeros and a 1 later: a fill with 1 is a call of `memset_pattern16` on Apple's systems.
+    out.fill(0);
     for (node, &parent) in parents.iter().enumerate().rev() {
-        let size = get(out, node);
+        let size = get(out, node) + 1;
+        set(out, node, size);
         if let Some(total) = before(parent, out) {
             *total += size;
         }
