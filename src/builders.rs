@@ -9,9 +9,11 @@ use crate::event::observe;
 use crate::name::check_name;
 use crate::registry::{Registry, Tables};
 use crate::shared::builder::{BuildCache, Builder};
+use crate::shared::cells::CellView;
 use crate::shared::handle::CacheRef;
 use crate::shared::raw::RawConfig;
-use crate::shared::storage::batch::{cells_in_quietly, cells_size, rows_in_quietly, rows_size};
+use crate::shared::rows::RowsView;
+use crate::shared::storage::batch::{cells_size, in_quietly, rows_size};
 use crate::shared::storage::{sequence_in_quietly, sequence_size};
 
 /// The backend id of the built-in kinds.
@@ -93,7 +95,7 @@ impl BuildCache for CellsBuilder {
         config: &Config<'_>,
         storage: &'s mut [MaybeUninit<u64>],
     ) -> Result<CacheRef<'s>, Error> {
-        cells_in_quietly(storage, config)
+        in_quietly::<CellView>(storage, config)
     }
 }
 
@@ -120,7 +122,7 @@ impl BuildCache for RowsBuilder {
         config: &Config<'_>,
         storage: &'s mut [MaybeUninit<u64>],
     ) -> Result<CacheRef<'s>, Error> {
-        rows_in_quietly(storage, config)
+        in_quietly::<RowsView>(storage, config)
     }
 }
 

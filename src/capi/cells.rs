@@ -9,8 +9,9 @@ use super::{
 };
 use crate::batch::{CellStep, Move, Shift};
 use crate::error::Error;
-use crate::shared::cells;
+use crate::shared::cells::CellView;
 use crate::shared::storage::batch::cells_size;
+use crate::shared::words;
 
 /// Bytes of storage that a cell cache of this config wants. `KVC_ERR_INVALID_ARGUMENT`, `KVC_ERR_INVALID_CONFIG` (as
 /// `kvc_config_check`, and: `capacity` is `KVC_UNBOUNDED`; `max_seqs` is not 1 to `KVC_MAX_SEQS`; window and `rollback`
@@ -43,7 +44,7 @@ pub unsafe extern "C" fn kvc_cells_init(
     let build = || {
         let storage = pointer(storage.cast::<u64>())?.cast();
         // SAFETY: by contract.
-        unsafe { RawConfig::read(config).and_then(|config| cells::init(storage, size, &config)) }
+        unsafe { RawConfig::read(config).and_then(|config| words::init::<CellView>(storage, size, &config)) }
             .map(NonNull::as_ptr)
     };
     // SAFETY: by contract.

@@ -10,8 +10,9 @@ use super::{
 use crate::batch::Span;
 use crate::error::Error;
 use crate::plan::Run;
-use crate::shared::rows;
+use crate::shared::rows::RowsView;
 use crate::shared::storage::batch::rows_size;
+use crate::shared::words;
 
 /// Bytes of storage that a private-row cache of this config wants. `KVC_ERR_INVALID_ARGUMENT`,
 /// `KVC_ERR_INVALID_CONFIG` (as `kvc_config_check`, and: `capacity` is `KVC_UNBOUNDED`; `max_seqs` is not 1 to 4096).
@@ -41,7 +42,7 @@ pub unsafe extern "C" fn kvc_rows_init(
     let build = || {
         let storage = pointer(storage.cast::<u64>())?.cast();
         // SAFETY: by contract.
-        unsafe { RawConfig::read(config).and_then(|config| rows::init(storage, size, &config)) }
+        unsafe { RawConfig::read(config).and_then(|config| words::init::<RowsView>(storage, size, &config)) }
             .map(NonNull::as_ptr)
     };
     // SAFETY: by contract.

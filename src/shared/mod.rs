@@ -22,3 +22,4 @@ pub(crate) mod rows;
 pub(crate) mod sequence;
 pub(crate) mod storage;
 pub(crate) mod sync;
+pub(crate) mod words;

@@ -4,8 +4,9 @@ use super::{Object, Tag, tell_evicted};
 use crate::batch::{CellStep, Move, Shift, Span};
 use crate::error::Error;
 use crate::plan::Run;
-use crate::shared::cells::{CellView, with_cells};
-use crate::shared::rows::{RowsView, with_rows};
+use crate::shared::cells::CellView;
+use crate::shared::rows::RowsView;
+use crate::shared::words::with;
 
 impl Object {
     /// A call on our own cells, behind the lock.
@@ -14,7 +15,7 @@ impl Object {
             return Err(Error::WrongKind);
         }
         // SAFETY: the tag says what stands behind the header.
-        unsafe { with_cells(self.0, call) }?
+        unsafe { with(self.0, call) }?
     }
 
     /// A call on our own private rows, behind the lock.
@@ -23,7 +24,7 @@ impl Object {
             return Err(Error::WrongKind);
         }
         // SAFETY: the tag says what stands behind the header.
-        unsafe { with_rows(self.0, call) }?
+        unsafe { with(self.0, call) }?
     }
 
     /// For one token or more.

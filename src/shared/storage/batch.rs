@@ -6,9 +6,11 @@ use core::ptr::NonNull;
 use crate::config::Config;
 use crate::error::Error;
 use crate::event::observe;
+use crate::shared::cells::CellView;
 use crate::shared::handle::CacheRef;
 use crate::shared::header::ALIGN;
-use crate::shared::{cells, rows};
+use crate::shared::rows::RowsView;
+use crate::shared::words::{self, InWords};
 
 /// Bytes of storage that a shared cell cache of this config wants. O(layers).
 ///
@@ -23,7 +25,7 @@ use crate::shared::{cells, rows};
 /// # Ok::<(), kvcore::Error>(())
 /// ```
 pub fn cells_size(config: &Config<'_>) -> Result<usize, Error> {
-    cells::size(config)
+    words::size::<CellView>(config)
 }
 
 /// Builds a shared cell cache in borrowed words; it has one reference, the one answered. O(words).
@@ -42,17 +44,7 @@ pub fn cells_size(config: &Config<'_>) -> Result<usize, Error> {
 /// # Ok::<(), kvcore::Error>(())
 /// ```
 pub fn cells_in<'a>(words: &'a mut [MaybeUninit<u64>], config: &Config<'_>) -> Result<CacheRef<'a>, Error> {
-    observe(cells_in_quietly(words, config))
-}
-
-/// The same without an event, for the builder, whose caller reports what it answers.
-pub(crate) fn cells_in_quietly<'a>(
-    words: &'a mut [MaybeUninit<u64>],
-    config: &Config<'_>,
-) -> Result<CacheRef<'a>, Error> {
-    let size = words.len() * ALIGN;
-    // SAFETY: the words are borrowed for `'a`, and every reference to the cache has that lifetime.
-    unsafe { cells::init(NonNull::from(words).cast(), size, config).map(|cache| CacheRef::from_raw(cache)) }
+    observe(in_quietly::<CellView>(words, config))
 }
 
 /// Bytes of storage that a shared private-row cache of this config wants. O(layers).
@@ -68,7 +60,7 @@ pub(crate) fn cells_in_quietly<'a>(
 /// # Ok::<(), kvcore::Error>(())
 /// ```
 pub fn rows_size(config: &Config<'_>) -> Result<usize, Error> {
-    rows::size(config)
+    words::size::<RowsView>(config)
 }
 
 /// Builds a shared private-row cache in borrowed words; it has one reference, the one answered. O(words).
@@ -87,15 +79,17 @@ pub fn rows_size(config: &Config<'_>) -> Result<usize, Error> {
 /// # Ok::<(), kvcore::Error>(())
 /// ```
 pub fn rows_in<'a>(words: &'a mut [MaybeUninit<u64>], config: &Config<'_>) -> Result<CacheRef<'a>, Error> {
-    observe(rows_in_quietly(words, config))
+    observe(in_quietly::<RowsView>(words, config))
 }
 
-/// The same without an event, for the builder, whose caller reports what it answers.
-pub(crate) fn rows_in_quietly<'a>(
+/// The same for any such kind, without an event: for the builder, whose caller reports what it answers.
+pub(crate) fn in_quietly<'a, K: ?Sized + InWords>(
     words: &'a mut [MaybeUninit<u64>],
     config: &Config<'_>,
 ) -> Result<CacheRef<'a>, Error> {
     let size = words.len() * ALIGN;
     // SAFETY: the words are borrowed for `'a`, and every reference to the cache has that lifetime.
-    unsafe { rows::init(NonNull::from(words).cast(), size, config).map(|cache| CacheRef::from_raw(cache)) }
+    unsafe {
+        words::init::<K>(NonNull::from(words).cast(), size, config).map(|cache| CacheRef::from_raw(cache))
+    }
 }
