@@ -3,20 +3,15 @@
  *
  * Arguments: operations of each run (a million by default), and a seed beside the fixed ones. */
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "models.h"
 #include "rng.h"
+#include "runs.h"
 #include "shadow.h"
 #include "support.h"
 
 enum { OPERATIONS_OF_A_CACHE = 400, LONGEST = 360 };
-
-static uint64_t operations = 1000000;
-static uint64_t seed = 20240615;
 
 static uint64_t storage[CACHE_BYTES / 8];
 static shadow_t shadow;
@@ -210,41 +205,19 @@ static void one_operation(rng_t *rng)
     }
 }
 
-static void run_seed(uint64_t first)
+static void one_cache(rng_t *rng, tally_t *tally)
 {
-    rng_t rng = {first};
-    uint64_t done = 0, n_caches = 0;
-    while (done < operations) {
-        model_t model;
-        random_model(&rng, &model);
-        shadow_init(&shadow, storage, sizeof storage, &model.config);
-        while (shadow.operations < OPERATIONS_OF_A_CACHE) {
-            one_operation(&rng);
-        }
-        CHECK_OK(kvc_cache_release(shadow.cache));
-        done += shadow.operations;
-        n_caches++;
+    model_t model;
+    random_model(rng, &model);
+    shadow_init(&shadow, storage, sizeof storage, &model.config);
+    while (shadow.operations < OPERATIONS_OF_A_CACHE) {
+        one_operation(rng);
     }
-    printf("seed %" PRIu64 ": %" PRIu64 " operations on %" PRIu64 " caches\n", first, done, n_caches);
-}
-
-static void test_random_operations(void)
-{
-    static const uint64_t fixed[] = {1, 2, 3};
-    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++) {
-        run_seed(fixed[i]);
-    }
-    run_seed(seed);
+    CHECK_OK(kvc_cache_release(shadow.cache));
+    tally->operations += shadow.operations;
 }
 
 int main(int argc, char **argv)
 {
-    static const test_case_t cases[] = {TEST(test_random_operations)};
-    if (argc > 1) {
-        operations = strtoull(argv[1], NULL, 10);
-    }
-    if (argc > 2) {
-        seed = strtoull(argv[2], NULL, 10);
-    }
-    return RUN_ALL(cases);
+    return run_at_random(argc, argv, 1000000, 20240615, one_cache);
 }

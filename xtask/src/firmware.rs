@@ -35,6 +35,7 @@ const SHADOW: Program<'_> = Program {
         "tests/c/shadow.c",
         "tests/c/naive.c",
         "tests/c/models.c",
+        "tests/c/runs.c",
         "examples/firmware/checks.c",
         "examples/firmware/print.c",
     ],
